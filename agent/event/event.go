@@ -1,0 +1,210 @@
+// Package event is what happened in a session: an append-only log of typed events. Screens, files and protocols
+// are its readers. It decides nothing and knows no wire, no tool name and no screen.
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"interpreter/local/chat"
+	"interpreter/sandbox/action"
+)
+
+// Event is one entry of a log. Seq counts from 0 without gaps.
+type Event struct {
+	Seq  int
+	Time time.Time
+	Body Body
+}
+
+// Body is one of the types of this file. Kind is its name in a session file.
+type Body interface{ Kind() string }
+
+// Begun is the first event of every session.
+type Begun struct {
+	ID         string `json:"id"` // UUIDv7
+	Dir        string `json:"cwd"`
+	Source     string `json:"source"` // "exec", "cli", …
+	Version    string `json:"cli_version"`
+	Provider   string `json:"model_provider"`
+	Model      string `json:"model"`
+	Commit     string `json:"commit,omitempty"`
+	Branch     string `json:"branch,omitempty"`
+	Repository string `json:"repository,omitempty"`
+	ForkedFrom string `json:"forked_from_id,omitempty"`
+}
+
+// Opened freezes what stands before the first prompt: a resumed session sends these bytes again. A later one
+// (another model or harness) starts a new prefix.
+type Opened struct {
+	Harness  string         `json:"harness"`
+	Model    string         `json:"model"`
+	Provider string         `json:"provider"`
+	Window   int            `json:"window"`
+	Messages []chat.Message `json:"messages"`
+	Tools    []chat.Spec    `json:"tools"`
+}
+
+// TurnStarted opens a turn.
+type TurnStarted struct {
+	ID       string `json:"turn_id"`
+	Dir      string `json:"cwd"`
+	Model    string `json:"model"`
+	Provider string `json:"model_provider"`
+	Harness  string `json:"harness"`
+	Why      string `json:"harness_reason,omitempty"` // why this harness
+	Window   int    `json:"window"`
+	Sandbox  string `json:"sandbox"`
+	Backend  string `json:"sandbox_backend"`
+	Network  bool   `json:"network"`
+	Approval string `json:"approval"`
+}
+
+// Prompted is what a person said. Steered is set when it came in the middle of a turn.
+type Prompted struct {
+	Message chat.Message `json:"message"`
+	Steered bool         `json:"steered,omitempty"`
+}
+
+// Injected is a message for the model that no person wrote: a nudge, a notice of an interrupt.
+type Injected struct {
+	Message chat.Message `json:"message"`
+	Why     string       `json:"why"`
+}
+
+// Heard is a piece of an answer as it arrives. It is not kept: Said holds the whole.
+type Heard struct {
+	Text     string `json:"text,omitempty"`
+	Thinking string `json:"thinking,omitempty"`
+}
+
+// Said is one whole answer of the model, its calls included.
+type Said struct {
+	Message chat.Message `json:"message"`
+	Finish  chat.Finish  `json:"finish"`
+	Usage   chat.Usage   `json:"usage"`
+}
+
+// Waited tells that an answer was lost or refused and will be asked for again; pieces heard since the last Said
+// are void.
+type Waited struct {
+	chat.Wait
+}
+
+// Started tells that an action begins.
+type Started struct {
+	CallID string      `json:"call_id"`
+	Tool   string      `json:"tool"` // the name the model used
+	Title  string      `json:"title"`
+	Need   action.Need `json:"need"`
+}
+
+// Printed is output of a running action as it comes. It is not kept.
+type Printed struct {
+	CallID string `json:"call_id"`
+	Text   string `json:"text"`
+}
+
+// Did ends a call: with facts, with an error, or with a refusal. Every call of a Said gets exactly one, in call order.
+type Did struct {
+	CallID  string         `json:"call_id"`
+	Tool    string         `json:"tool"`
+	Outcome action.Outcome `json:"-"` // nil when it failed or was refused
+	Status  Status         `json:"status"`
+	Error   string         `json:"error,omitempty"` // for people
+	Words   string         `json:"words"`           // what the model is told
+	Took    time.Duration  `json:"took"`
+}
+
+// Status is how an action ended.
+type Status string
+
+// The ways an action ends.
+const (
+	Completed Status = "completed"
+	Failing   Status = "failed"
+	Declined  Status = "declined"
+	Aborted   Status = "aborted"
+)
+
+// Asked waits for a person; Answered settles it.
+type Asked struct {
+	ID     string      `json:"id"`
+	CallID string      `json:"call_id"`
+	Title  string      `json:"title"`
+	Need   action.Need `json:"need"`
+	Why    string      `json:"why"`
+}
+
+// Answered settles an Asked.
+type Answered struct {
+	ID       string `json:"id"`
+	Decision string `json:"decision"`
+	Note     string `json:"note,omitempty"`
+}
+
+// Warned is news for the person that stops nothing.
+type Warned struct {
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Recovered tells that a model's slip was mended: what kind, and how.
+type Recovered struct {
+	What   string `json:"what"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Compacted replaces the transcript before it. The log keeps everything.
+type Compacted struct {
+	Messages []chat.Message `json:"replacement_history"` // after the opening
+	Before   int            `json:"tokens_before"`
+	After    int            `json:"tokens_after"`
+}
+
+// TurnEnded closes a turn. Usage is the sum over the session so far.
+type TurnEnded struct {
+	ID     string        `json:"turn_id"`
+	Reason Reason        `json:"reason"`
+	Final  string        `json:"final,omitempty"` // last text of the model
+	Error  string        `json:"error,omitempty"`
+	Remedy string        `json:"remedy,omitempty"`
+	Usage  chat.Usage    `json:"usage"`
+	Took   time.Duration `json:"took"`
+}
+
+// Reason is why a turn ended.
+type Reason string
+
+// The reasons.
+const (
+	Finished    Reason = "finished"
+	Interrupted Reason = "interrupted"
+	Broke       Reason = "failed"
+	Limited     Reason = "limit" // a bound on calls or repetitions
+)
+
+// Foreign is a line of a session file that this version does not know. It is kept as it was.
+type Foreign struct {
+	Type    string
+	Payload json.RawMessage
+}
+
+func (Begun) Kind() string       { return "session_meta" }
+func (Opened) Kind() string      { return "opened" }
+func (TurnStarted) Kind() string { return "turn_context" }
+func (Prompted) Kind() string    { return "prompted" }
+func (Injected) Kind() string    { return "injected" }
+func (Heard) Kind() string       { return "heard" }
+func (Said) Kind() string        { return "said" }
+func (Waited) Kind() string      { return "waited" }
+func (Started) Kind() string     { return "started" }
+func (Printed) Kind() string     { return "printed" }
+func (Did) Kind() string         { return "did" }
+func (Asked) Kind() string       { return "asked" }
+func (Answered) Kind() string    { return "answered" }
+func (Warned) Kind() string      { return "warned" }
+func (Recovered) Kind() string   { return "recovered" }
+func (Compacted) Kind() string   { return "compacted" }
+func (TurnEnded) Kind() string   { return "turn_ended" }
+func (f Foreign) Kind() string   { return f.Type }

@@ -1,0 +1,173 @@
+// Package action is what an agent can do: run, read, write, edit, patch, list, find, grep, plan. Each action takes
+// typed values and returns facts. There is not a word for a model here, and no question to a person.
+package action
+
+import (
+	"context"
+	"time"
+
+	"interpreter/sandbox"
+)
+
+// Action is one thing to do, concrete enough to be shown and approved.
+type Action interface {
+	Title() string // for people, one line: "run go test ./..."
+	Need() Need    // for approval
+}
+
+// Doer is an Action that knows how.
+type Doer[O Outcome] interface {
+	Action
+	Do(ctx context.Context, w *Workspace) (O, error)
+}
+
+// Effect says what kind of thing an action does.
+type Effect string
+
+// The effects. Only Reads may run side by side.
+const (
+	Reads   Effect = "read"
+	Writes  Effect = "write"
+	Runs    Effect = "run"
+	Connect Effect = "network"
+	Thinks  Effect = "think" // plans, questions: nothing outside the conversation
+)
+
+// Need is what an action asks of the sandbox and of a person.
+type Need struct {
+	Effect   Effect   `json:"effect"`
+	Paths    []string `json:"paths,omitempty"`    // files, as the model named them
+	Script   string   `json:"script,omitempty"`   // a shell line, of Runs
+	Argv     []string `json:"argv,omitempty"`     // what is really executed, of Runs
+	Dir      string   `json:"dir,omitempty"`      // working directory, of Runs; "" is the workspace's
+	Escalate bool     `json:"escalate,omitempty"` // the model asks to leave the sandbox
+	Reason   string   `json:"reason,omitempty"`   // its justification
+	Prefix   []string `json:"prefix,omitempty"`   // a rule it proposes
+	TTY      bool     `json:"tty,omitempty"`
+}
+
+// Outcome is one of the seven kinds of facts.
+type Outcome interface{ outcome() }
+
+// Ran tells of a command, ended or still running.
+type Ran struct {
+	Script  string        `json:"script"`
+	Argv    []string      `json:"argv"`
+	Dir     string        `json:"dir"`
+	Exit    sandbox.Exit  `json:"exit"`
+	Session int           `json:"session,omitempty"` // non-zero: still running under this number
+	PID     int           `json:"pid,omitempty"`
+	Output  string        `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
+	Omitted int64         `json:"omitted,omitempty"`
+	Full    string        `json:"full,omitempty"` // file that holds everything, when Output does not
+	Took    time.Duration `json:"took"`
+	Denied  []string      `json:"denied,omitempty"` // what the sandbox refused, one line each
+	Notes   []string      `json:"notes,omitempty"`
+}
+
+// Seen tells of a file or a part of one.
+type Seen struct {
+	Path      string `json:"path"` // as asked for
+	Real      string `json:"real"` // absolute
+	Text      string `json:"text"`
+	First     int    `json:"first"` // 1-based line of Text's first line; 0 of an empty file
+	Last      int    `json:"last"`
+	Total     int    `json:"total"`               // lines in the file
+	Bytes     int    `json:"bytes"`               // size of the file
+	Cut       bool   `json:"cut,omitempty"`       // more lines follow Last
+	ByLimit   bool   `json:"by_limit,omitempty"`  // … because the caller's limit said so
+	Unchanged bool   `json:"unchanged,omitempty"` // read before in this session and the same since
+	Image     []byte `json:"-"`
+	MIME      string `json:"mime,omitempty"`
+}
+
+// Changed tells of files written, in order.
+type Changed struct {
+	Files []FileChange `json:"files"`
+	Spots int          `json:"spots,omitempty"` // places replaced, of an edit
+	Level string       `json:"level,omitempty"` // how loosely an edit matched: "E0" is to the letter
+	Same  bool         `json:"same,omitempty"`  // nothing was written: the change is already there
+	Notes []string     `json:"notes,omitempty"`
+}
+
+// ChangeKind is how a file changed.
+type ChangeKind string
+
+// The kinds of change.
+const (
+	Added    ChangeKind = "add"
+	Deleted  ChangeKind = "delete"
+	Modified ChangeKind = "update"
+	Moved    ChangeKind = "move" // To holds the new path; content may have changed too
+)
+
+// FileChange is one file of a Changed.
+type FileChange struct {
+	Path    string     `json:"path"` // as the model spelled it
+	Real    string     `json:"real"`
+	Kind    ChangeKind `json:"kind"`
+	To      string     `json:"to,omitempty"`
+	Diff    string     `json:"diff"` // unified, bounded
+	Added   int        `json:"added"`
+	Removed int        `json:"removed"`
+	First   int        `json:"first,omitempty"` // 1-based line of the first changed line in the new text
+	Last    int        `json:"last,omitempty"`
+	Before  string     `json:"-"`
+	After   string     `json:"-"`
+}
+
+// Found tells of entries or lines: what list, find and grep come back with.
+type Found struct {
+	What    string   `json:"what"` // "entries", "files", "lines"
+	Pattern string   `json:"pattern,omitempty"`
+	Where   string   `json:"where"`          // absolute directory or file searched
+	Glob    string   `json:"glob,omitempty"` // file filter of a grep
+	Hits    []Hit    `json:"hits"`
+	More    int      `json:"more,omitempty"` // hits left out by the limit; -1: an unknown number
+	Skipped []string `json:"skipped,omitempty"`
+}
+
+// Hit is one entry, file or line.
+type Hit struct {
+	Path    string `json:"path"` // absolute
+	Dir     bool   `json:"dir,omitempty"`
+	Line    int    `json:"line,omitempty"` // 1-based
+	Text    string `json:"text,omitempty"`
+	Context bool   `json:"context,omitempty"` // a neighbour of a match, not a match
+	Size    int64  `json:"size,omitempty"`
+}
+
+// Fetched tells of a page.
+type Fetched struct {
+	URL    string `json:"url"`
+	Status int    `json:"status"`
+	MIME   string `json:"mime"`
+	Text   string `json:"text"`
+}
+
+// Told tells what a person, another agent or another server said.
+type Told struct {
+	Text    string            `json:"text"`
+	Answers map[string]string `json:"answers,omitempty"`
+}
+
+// Planned tells of the plan as it is now.
+type Planned struct {
+	Why   string     `json:"why,omitempty"`
+	Items []PlanItem `json:"items"`
+}
+
+// PlanItem is one step of a plan.
+type PlanItem struct {
+	ID     string `json:"id,omitempty"`
+	Text   string `json:"text"`
+	Status string `json:"status"` // "pending", "in_progress", "completed"
+}
+
+func (Ran) outcome()     {}
+func (Seen) outcome()    {}
+func (Changed) outcome() {}
+func (Found) outcome()   {}
+func (Fetched) outcome() {}
+func (Told) outcome()    {}
+func (Planned) outcome() {}

@@ -1,0 +1,108 @@
+// Package sandbox is the hands of the agent: it decides what a process may do (Policy) and runs processes within
+// those limits (Box). It knows no tools, no models and no questions; when to ask is agent/approve's.
+package sandbox
+
+import (
+	"context"
+	"time"
+)
+
+// Mode is one of the three promises a person can choose from.
+type Mode string
+
+// The modes, from tight to none.
+const (
+	ReadOnly       Mode = "read-only"
+	WorkspaceWrite Mode = "workspace-write"
+	FullAccess     Mode = "danger-full-access"
+)
+
+// Settings are what a person chose; Resolve makes a Policy of them.
+type Settings struct {
+	Mode          Mode
+	Dir           string   // the session's working directory
+	Writable      []string // further writable roots
+	Network       bool     // workspace-write only; full access always has it
+	ExcludeTmp    bool     // /tmp is not writable
+	ExcludeTMPDIR bool     // $TMPDIR is not writable
+	TMPDIR        string   // value of the variable, "" when unset
+	Home          string   // the agent's own home: never writable, its credentials never readable
+	UserHome      string   // the person's home folder: caches live below it
+	Environ       []string // the agent's environment, for cache locations such as GOCACHE
+	Backend       string   // "auto" (or ""), "namespace", "bubblewrap", "landlock"
+}
+
+// Policy is what a process may do, every path real and absolute. The Box compiles it; file actions and approvals ask it.
+type Policy struct {
+	Mode      Mode
+	Dir       string
+	Roots     []string // writable, shallow before deep; empty unless WorkspaceWrite
+	Protected []string // existing read-only places below roots
+	Hidden    []string // files no confined process may read
+	Network   bool
+	Home      string
+	Caches    []Cache
+}
+
+// Cache is a build cache that commands see through a layer of their own.
+type Cache struct {
+	Env   string // variable that names it for the tool, "" when the tool finds it by itself
+	Lower string // the person's own cache, never written; may be missing
+	Upper string // our layer for this workspace, "" for one that dies with the command
+}
+
+// Place is the verdict of Policy.Place on a path a file action wants to write.
+type Place int
+
+// The verdicts.
+const (
+	Inside    Place = iota // writable
+	Outside                // not below a writable root
+	Guarded                // below a root, but protected
+	Forbidden              // never, whoever approves: the agent's own home
+)
+
+// Command is one process to start.
+type Command struct {
+	Argv    []string
+	Dir     string   // "" is the policy's directory
+	Env     []string // the whole environment of the child
+	TTY     bool     // a pseudo terminal instead of pipes
+	Stdin   bool     // keep standard input open for Process.Write; implied by TTY
+	Outside bool     // approved to run without confinement
+	Timeout time.Duration
+}
+
+// A Box runs commands within a policy.
+type Box interface {
+	// Start runs a command. Ending ctx kills its whole tree. The error is about starting, never about the exit code.
+	Start(ctx context.Context, c Command) (Process, error)
+	Policy() Policy
+	// Backend names what confines commands: "namespace", "bubblewrap", "landlock", "seatbelt", "none".
+	Backend() string
+}
+
+// A Process is a command that was started. Its methods may be called from any goroutine.
+type Process interface {
+	Done() <-chan struct{} // closed when the process has ended and its output is complete
+	Exit() Exit            // valid after Done
+	Output() Output        // what it printed so far, standard output and error merged in the order they came
+	Write(p []byte) error  // to its standard input
+	Interrupt()            // SIGINT to its group
+	Kill()                 // the whole tree; returns at once, Done follows
+}
+
+// Exit tells how a process ended.
+type Exit struct {
+	Code     int           `json:"code"`             // 128+n for a signal, 124 for a timeout
+	Signal   string        `json:"signal,omitempty"` // "SIGKILL"; "" when it exited by itself
+	TimedOut bool          `json:"timed_out,omitempty"`
+	Took     time.Duration `json:"took"`
+}
+
+// Output is what a process printed, bounded: Head and Tail with Omitted bytes between them.
+type Output struct {
+	Head    []byte
+	Tail    []byte
+	Omitted int64
+}
