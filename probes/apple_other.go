@@ -1,0 +1,5 @@
+//go:build !darwin
+
+package probes
+
+func probeApple() appleFacts { return appleFacts{} }
