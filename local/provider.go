@@ -12,6 +12,8 @@ import (
 // A Provider is a model server of one kind at one address.
 type Provider interface {
 	Name() string
+	// Address is the base URL it talks to.
+	Address() string
 	// Version asks the server who it is; an error means nobody answers there.
 	Version(ctx context.Context) (string, error)
 	// Models lists what is installed. Details that cost a request a model are filled by Show.
@@ -26,6 +28,19 @@ type Provider interface {
 	Loaded(ctx context.Context) ([]Resident, error)
 }
 
+// A Guide is a Provider that knows what a person types at a shell for it.
+type Guide interface {
+	StartCommand() string
+	PullCommand(model string) string
+	// Advise says what is wrong with a version of the server, "" when nothing is.
+	Advise(version string) string
+}
+
+// A Measurer is a Provider that can complete a Geometry whose counts per layer Show left out because they are costly.
+type Measurer interface {
+	Measure(ctx context.Context, m ModelInfo) (ModelInfo, error)
+}
+
 // ModelInfo is what is known of a model. Zero means unknown, except Layers' counts that a kind of model lacks.
 type ModelInfo struct {
 	Name         string
@@ -37,6 +52,7 @@ type ModelInfo struct {
 	Parameters   string // "30.5B"
 	Quantization string
 	Template     string
+	Parser       string   // the server's own parser of tool calls, "" when it has no named one
 	Trained      int      // trained context in tokens
 	Configured   int      // num_ctx the model file sets, 0 when none
 	Capabilities []string // "completion", "tools", "thinking", "vision", …
@@ -52,18 +68,6 @@ func (m ModelInfo) Can(capability string) bool {
 		}
 	}
 	return false
-}
-
-// Geometry is what the memory model needs of an architecture, from GGUF metadata.
-type Geometry struct {
-	Layers    int
-	Embedding int
-	Vocab     int
-	Heads     int
-	KVHeads   []int // one entry: the same for every layer
-	KeyDim    int
-	ValueDim  int
-	Window    int // sliding window in tokens, 0 when every layer sees all
 }
 
 // Resident is a model in a server's memory.

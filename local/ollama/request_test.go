@@ -1,0 +1,377 @@
+package ollama
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"interpreter/local"
+	"interpreter/local/chat"
+)
+
+func TestEncode(t *testing.T) {
+	p := newProvider(t, "http://127.0.0.1:1", Options{Load: map[string]any{"num_gpu": 0}})
+	m := &model{provider: p, info: local.ModelInfo{Name: "x:1b", Capabilities: []string{"tools", "thinking"}}, window: 65536}
+	got := string(m.encode(chat.Request{
+		Messages: []chat.Message{
+			{Role: chat.System, Text: "be <brief> & good"},
+			{Role: chat.User, Text: "look", Images: []chat.Image{{MIME: "image/png", Data: []byte("png")}}},
+			{Role: chat.Assistant, Thinking: "hm", Calls: []chat.Call{
+				{ID: "c1", Name: "read", Args: json.RawMessage(`{"b": 1.0, "a":[ 2e3 ]}`)},
+				{ID: "c2", Name: "read", Args: json.RawMessage(`{}`), Raw: "{broken"},
+				{ID: "c3", Name: "read", Args: json.RawMessage(`"text"`)},
+			}},
+			{Role: chat.Tool, Result: &chat.Result{CallID: "c1", Name: "read", Text: "a\nb"}},
+		},
+		Tools:   []chat.Spec{{Name: "read", Description: "Reads > 1.", Parameters: json.RawMessage(`{"type": "object"}`)}},
+		Window:  1024,
+		Output:  100,
+		Effort:  "none",
+		Format:  json.RawMessage(`{"type":"object"}`),
+		Options: map[string]any{"temperature": 0.7, "num_ctx": 99, "seed": 7},
+	}))
+	want := `{"model":"x:1b","messages":[{"role":"system","content":"be <brief> & good"},` +
+		`{"role":"user","content":"look","images":["cG5n"]},` +
+		`{"role":"assistant","content":"","thinking":"hm","tool_calls":[` +
+		`{"id":"c1","function":{"index":0,"name":"read","arguments":{"b": 1.0, "a":[ 2e3 ]}}},` +
+		`{"id":"c2","function":{"index":1,"name":"read","arguments":{}}},` +
+		`{"id":"c3","function":{"index":2,"name":"read","arguments":{}}}]},` +
+		`{"role":"tool","content":"a\nb","tool_name":"read","tool_call_id":"c1"}],` +
+		`"tools":[{"type":"function","function":{"name":"read","description":"Reads > 1.","parameters":{"type": "object"}}}],` +
+		`"think":false,"format":{"type":"object"},` +
+		`"options":{"num_ctx":65536,"num_gpu":0,"num_predict":100,"seed":7,"temperature":0.7},` +
+		`"keep_alive":"30m","stream":true,"truncate":false,"shift":false}`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if !json.Valid([]byte(got)) {
+		t.Error("not valid JSON")
+	}
+}
+
+// The messages of a request are the first bytes of those of the next, the same request gives the same bytes, and
+// nothing of what loads a model differs between the load and a call.
+func TestPrefix(t *testing.T) {
+	p := newProvider(t, "http://127.0.0.1:1", Options{})
+	m := &model{provider: p, info: local.ModelInfo{Name: "x"}, window: 65536}
+	req := chat.Request{Options: map[string]any{"z": 1, "a": 2, "m": 3}}
+	var before []byte
+	for i := range 12 {
+		req.Messages = append(req.Messages,
+			chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: fmt.Sprint("c", i), Name: "run", Args: json.RawMessage(`{"n": ` + fmt.Sprint(i) + `}`)}}},
+			chat.Message{Role: chat.Tool, Result: &chat.Result{CallID: fmt.Sprint("c", i), Name: "run", Text: "<ok>"}})
+		body := m.encode(req)
+		if !bytes.Equal(body, m.encode(req)) {
+			t.Fatal("the same request gave other bytes")
+		}
+		var split struct{ Messages json.RawMessage }
+		if err := json.Unmarshal(body, &split); err != nil {
+			t.Fatal(err)
+		}
+		now := bytes.TrimSuffix(split.Messages, []byte("]"))
+		if !bytes.HasPrefix(now, before) {
+			t.Fatalf("request %d rewrote its beginning", i)
+		}
+		before = now
+	}
+	load := string(m.encode(chat.Request{}))
+	if want := `{"model":"x","messages":[],"options":{"num_ctx":65536},"keep_alive":"30m","stream":true,"truncate":false,"shift":false}`; load != want {
+		t.Errorf("load: got %s", load)
+	}
+}
+
+func TestEffort(t *testing.T) {
+	for _, test := range []struct {
+		architecture string
+		capabilities []string
+		effort       string
+		want         any
+	}{
+		{"qwen3", []string{"thinking"}, "", nil},
+		{"qwen3", []string{"thinking"}, "none", false},
+		{"qwen3", []string{"thinking"}, "high", true},
+		{"qwen3", []string{"tools"}, "high", nil},
+		{"qwen3", []string{"tools"}, "none", nil},
+		{"gptoss", []string{"thinking"}, "none", "low"},
+		{"gpt-oss", []string{"thinking"}, "medium", "medium"},
+		{"gpt-oss", []string{"thinking"}, "xhigh", "high"},
+		{"gpt-oss", []string{"thinking"}, "", nil},
+	} {
+		got := effort(local.ModelInfo{Architecture: test.architecture, Capabilities: test.capabilities}, test.effort)
+		if got != test.want {
+			t.Errorf("%+v: got %v", test, got)
+		}
+	}
+}
+
+func TestAddress(t *testing.T) {
+	for _, test := range []struct {
+		in           Addresses
+		want, source string
+	}{
+		{Addresses{}, "http://127.0.0.1:11434", "the default"},
+		{Addresses{OllamaHost: "0.0.0.0"}, "http://127.0.0.1:11434", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "0.0.0.0:8000"}, "http://127.0.0.1:8000", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: ":8000"}, "http://127.0.0.1:8000", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "[::]:8000"}, "http://[::1]:8000", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "::1"}, "http://[::1]:11434", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: ` "box" `}, "http://box:11434", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "http://box"}, "http://box:80", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "https://box"}, "https://box:443", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "https://box:99999"}, "https://box:443", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "box:port"}, "http://box:11434", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "ollama.com"}, "https://ollama.com:443", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "http://box:1/ollama/"}, "http://box:1/ollama", "OLLAMA_HOST"},
+		{Addresses{OllamaHost: "box", Configured: "http://127.0.0.1:9/v1"}, "http://127.0.0.1:9", "base_url of the configuration"},
+		{Addresses{Configured: "http://a", CodexPort: "4000"}, "http://127.0.0.1:4000", "CODEX_OSS_PORT"},
+		{Addresses{CodexPort: "4000", CodexBaseURL: "http://b:1/v1/"}, "http://b:1", "CODEX_OSS_BASE_URL"},
+		{Addresses{CodexBaseURL: "http://b:1", Override: "localhost:7"}, "http://localhost:7", "the command line"},
+	} {
+		got, source, err := Address(test.in)
+		if err != nil || got != test.want || source != test.source {
+			t.Errorf("%+v: got %s from %s, %v; want %s", test.in, got, source, err, test.want)
+		}
+	}
+	for _, in := range []Addresses{{CodexPort: "x"}, {CodexPort: "70000"}, {Override: "ftp://a"}, {Configured: "http://"}} {
+		if got, _, err := Address(in); err == nil {
+			t.Errorf("%+v: got %s, want an error", in, got)
+		}
+	}
+	if p := newProvider(t, "http://127.0.0.1:5/v1/", Options{}); p.Address() != "http://127.0.0.1:5" {
+		t.Errorf("/v1 stays in %s", p.Address())
+	}
+	if _, err := New("127.0.0.1:5", Options{}); err == nil {
+		t.Error("an address without a scheme was taken")
+	}
+}
+
+func TestClassify(t *testing.T) {
+	for _, test := range []struct {
+		status int
+		text   string
+		want   chat.Kind
+	}{
+		{404, `model 'x:1b' not found`, chat.Missing},
+		{404, `model \"x\" not found, try pulling it first`, chat.Missing},
+		{404, `404 page not found`, chat.Invalid},
+		{400, `host.example/library/x:1b does not support tools`, chat.NoTools},
+		{400, `"x" does not support thinking`, chat.NoThinking},
+		{400, `invalid model name`, chat.Invalid},
+		{400, `the input length exceeds the context length`, chat.Overflow},
+		{400, `prompt is longer than the context length`, chat.Overflow},
+		{403, `Ollama cloud is disabled: remote model details are unavailable`, chat.Remote},
+		{403, ``, chat.Denied},
+		{401, `unauthorized`, chat.Denied},
+		{499, `request canceled`, chat.Server},
+		{503, `server busy, please try again. maximum pending requests exceeded`, chat.Busy},
+		{500, `model requires more system memory (9.1 GiB) than is available (4.0 GiB)`, chat.Memory},
+		{500, `llama runner: CUDA error: out of memory`, chat.Memory},
+		{500, `cudaMalloc failed`, chat.Memory},
+		{500, `llama runner process has terminated: exit status 2`, chat.Server},
+		{500, `no user query found in messages`, chat.Invalid},
+		{500, `this model may be incompatible with your version of Ollama`, chat.Invalid},
+		{0, `an unknown error was encountered while running the model`, chat.Server},
+	} {
+		if got := classify(test.status, test.text, "x:1b"); got.Kind != test.want {
+			t.Errorf("%d %q: got %s, want %s", test.status, test.text, got.Kind, test.want)
+		}
+	}
+}
+
+func TestOverflowNumbers(t *testing.T) {
+	for _, body := range []string{
+		`{"error":"Cannot truncate prompt with n_keep (9100) >= n_ctx (4096)"}`,
+		`{"error":"{\"error\":{\"code\":400,\"message\":\"request (9100 tokens) exceeds the available context size (4096 tokens), try increasing it\",\"n_prompt_tokens\":9100,\"n_ctx\":4096}}"}`,
+		`{"error":{"message":"request (9100 tokens) exceeds the available context size (4096 tokens)"}}`,
+		`{"error":"prompt of 9100 tokens is longer than the context length of 4096"}`,
+	} {
+		e := classify(400, said([]byte(body)), "m")
+		if e.Kind != chat.Overflow || e.Prompt != 9100 || e.Window != 4096 || !strings.Contains(e.Remedy, "9100") {
+			t.Errorf("%s: got %+v", body, e)
+		}
+	}
+	if e := classify(400, "the input length exceeds the context length", "m"); e.Kind != chat.Overflow || e.Prompt != 0 || e.Remedy == "" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	for _, test := range []struct {
+		value, date string
+		want        time.Duration
+	}{
+		{"2", "", 2 * time.Second}, {"1.5", "", 1500 * time.Millisecond}, {"", "", 0}, {"-3", "", 0}, {"soon", "", 0},
+		{"Tue, 01 Sep 2026 10:00:30 GMT", "Tue, 01 Sep 2026 10:00:00 GMT", 30 * time.Second},
+		{"Tue, 01 Sep 2026 10:00:00 GMT", "Tue, 01 Sep 2026 10:00:30 GMT", 0},
+	} {
+		if got := retryAfter(test.value, test.date); got != test.want {
+			t.Errorf("%q: got %s, want %s", test.value, got, test.want)
+		}
+	}
+}
+
+func TestAdvise(t *testing.T) {
+	p := newProvider(t, "http://127.0.0.1:1", Options{})
+	for version, old := range map[string]bool{"0.12.3": true, "0.12.4": false, "0.9.6": true, "0.0.0": false, "0.33.0-rc2": false, "1.0": false, "odd": false} {
+		if got := p.Advise(version); (got != "") != old {
+			t.Errorf("%s: got %q", version, got)
+		}
+	}
+}
+
+func TestNumCtx(t *testing.T) {
+	for text, want := range map[string]int{
+		"num_ctx                        16384\nstop \"x\"": 16384, "stop \"num_ctx 5 6\"": 0, "": 0, "temperature 1\nnum_ctx 8192": 8192,
+	} {
+		if got := numCtx(text); got != want {
+			t.Errorf("%q: got %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A chunk that ran elsewhere ends the answer at once, whatever follows.
+func TestRemoteChunk(t *testing.T) {
+	d := newDecoder("m", nil)
+	body := `{"message":{"content":"a"},"done":false,"remote_host":"https://cloud.example","remote_model":"big"}` + "\n" + wire.End(chat.Stopped, 1, 1)
+	err := d.read(strings.NewReader(body), func(d chat.Delta) bool { t.Errorf("heard %+v", d); return true })
+	var failure *chat.Error
+	if !errors.As(err, &failure) || failure.Kind != chat.Remote || failure.Retryable() || !strings.Contains(failure.Error(), "cloud.example") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, test := range []struct{ in, args, raw string }{
+		{`{"b":1,"a":2}`, `{"b":1,"a":2}`, ""},
+		{`"{\"a\":1}"`, `{"a":1}`, ""},
+		{`"not json"`, `{}`, "not json"},
+		{`null`, `{}`, ""}, {``, `{}`, ""}, {`""`, `{}`, ""},
+		{`[1]`, `{}`, "[1]"},
+	} {
+		args, raw := arguments(json.RawMessage(test.in))
+		if string(args) != test.args || raw != test.raw {
+			t.Errorf("%s: got %s, %q", test.in, args, raw)
+		}
+	}
+}
+
+// A call that the last chunk repeats is one call; two calls alike without ids are two.
+func TestRepeatedCall(t *testing.T) {
+	call := chat.Call{ID: "k1", Name: "a", Args: []byte(`{"n":1}`)}
+	bare := chat.Call{Name: "a", Args: []byte(`{"n":1}`)}
+	var ids []string
+	d := newDecoder("m", nil)
+	body := wire.Calls(call) + wire.Calls(call, bare, bare) + wire.End(chat.Stopped, 1, 1)
+	if err := d.read(strings.NewReader(body), func(d chat.Delta) bool {
+		if d.Call != nil {
+			ids = append(ids, d.Call.ID)
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(ids, " "); got != "k1 call_1 call_2" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A slow reader of prompts is given the time it takes.
+func TestPatienceGrows(t *testing.T) {
+	p := newProvider(t, "http://127.0.0.1:1", Options{First: time.Minute})
+	m := &model{provider: p}
+	if got := m.patience(1 << 20); got != time.Minute {
+		t.Errorf("unmeasured: %s", got)
+	}
+	m.learn(chat.Usage{Input: 1000, Prefill: 100 * time.Second})
+	if got := m.patience(36_000); got != 3*1000*time.Second {
+		t.Errorf("at 10 tokens a second, 10,000 tokens: %s", got)
+	}
+	m.learn(chat.Usage{Input: 1000, CachedInput: 990, Prefill: time.Second})
+	if got := m.patience(36_000); got != 3*1000*time.Second {
+		t.Errorf("a cached prompt taught something: %s", got)
+	}
+}
+
+// Counts per layer come by a second, verbose request, once for each digest.
+func TestMeasure(t *testing.T) {
+	verbose := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Verbose bool }
+		json.NewDecoder(r.Body).Decode(&in)
+		heads := "null"
+		if in.Verbose {
+			verbose++
+			heads = "[0,2,0,2]"
+		}
+		fmt.Fprintf(w, `{"model_info":{"general.architecture":"lfm2","lfm2.block_count":4,"lfm2.attention.head_count":8,`+
+			`"lfm2.embedding_length":512,"lfm2.shortconv.l_cache":3,"lfm2.attention.head_count_kv":%s},"capabilities":["tools"]}`, heads)
+	}))
+	defer server.Close()
+	p := newProvider(t, server.URL, Options{})
+	info, err := p.Show(t.Context(), "lfm2:1b")
+	if err != nil || !info.Geometry.Partial || info.Geometry.Known() {
+		t.Fatalf("got %+v, %v", info.Geometry, err)
+	}
+	info.Digest = "d1"
+	for range 2 {
+		if info, err = p.Measure(t.Context(), info); err != nil || !info.Geometry.Known() {
+			t.Fatalf("got %+v, %v", info.Geometry, err)
+		}
+	}
+	if verbose != 1 {
+		t.Errorf("%d verbose requests", verbose)
+	}
+	if got, want := info.Geometry.Cache(1024, ""), int64(2*1024*2*(64+64)*2+2*4*512*2); got != want {
+		t.Errorf("cache %d, want %d", got, want)
+	}
+}
+
+// The list is asked for once more when the server is not ready with it.
+func TestModelsAgain(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			http.Error(w, `{"error":"not ready"}`, 500)
+			return
+		}
+		fmt.Fprint(w, `{"models":[{"name":"big:cloud","remote_host":"https://cloud.example","size":300}]}`)
+	}))
+	defer server.Close()
+	p := newProvider(t, server.URL, Options{})
+	list, err := p.Models(t.Context())
+	if err != nil || asked != 2 || len(list) != 1 || list[0].RemoteHost == "" {
+		t.Errorf("got %+v, %v after %d", list, err, asked)
+	}
+}
+
+// An overflow in words without numbers names at least the window.
+func TestOverflowWindow(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, `{"error":"the input length exceeds the context length"}`, 400)
+	}))
+	defer server.Close()
+	m := &model{provider: newProvider(t, server.URL, Options{}), window: 8192}
+	for _, err := range m.Stream(t.Context(), chat.Request{}) {
+		var failure *chat.Error
+		if !errors.As(err, &failure) || failure.Kind != chat.Overflow || failure.Window != 8192 || !strings.Contains(err.Error(), "8192") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// Another program at the address is named as such.
+func TestStranger(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>") }))
+	defer server.Close()
+	_, err := newProvider(t, server.URL, Options{}).Version(t.Context())
+	var failure *chat.Error
+	if !errors.As(err, &failure) || failure.Kind != chat.Invalid || failure.Remedy == "" {
+		t.Errorf("got %v", err)
+	}
+}
