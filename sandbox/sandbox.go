@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"os"
 	"time"
 )
 
@@ -37,11 +38,16 @@ type Policy struct {
 	Mode      Mode
 	Dir       string
 	Roots     []string // writable, shallow before deep; empty unless WorkspaceWrite
-	Protected []string // existing read-only places below roots
+	Protected []string // read-only places below roots; those that are missing must not appear
 	Hidden    []string // files no confined process may read
 	Network   bool
 	Home      string
 	Caches    []Cache
+	Allowed   []string // real paths a person approved for one action, protected or outside though they are
+	UserHome  string   // the person's home folder, real; its start-up files are protected where a root reaches them
+	TMPDIR    string   // real path of the temporary folder that $TMPDIR names, "" when it is /tmp
+	Force     string   // the back end a person insists on, "" for the strongest that works
+	Environ   []string // places of caches and sockets, by the variables that name them
 }
 
 // Cache is a build cache that commands see through a layer of their own.
@@ -71,6 +77,8 @@ type Command struct {
 	Stdin   bool     // keep standard input open for Process.Write; implied by TTY
 	Outside bool     // approved to run without confinement
 	Timeout time.Duration
+	Watch   func(chunk []byte) // sees output as it comes, from one goroutine; it must not block. May be nil
+	Stdio   []*os.File         // standard input, output and error given as they are, nothing captured; nil for the usual
 }
 
 // A Box runs commands within a policy.
@@ -98,6 +106,8 @@ type Exit struct {
 	Signal   string        `json:"signal,omitempty"` // "SIGKILL"; "" when it exited by itself
 	TimedOut bool          `json:"timed_out,omitempty"`
 	Took     time.Duration `json:"took"`
+	// Refused is what the sandbox is certain to have refused or undone, one line each.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // Output is what a process printed, bounded: Head and Tail with Omitted bytes between them.

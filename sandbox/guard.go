@@ -1,0 +1,234 @@
+package sandbox
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// guards are what must stay as it is below the writable roots, as the disk is at one moment.
+type guards struct {
+	readOnly []string          // existing files and folders
+	pins     []string          // folders on the way to them that must not be renamed
+	links    map[string]string // symbolic links and what they say; a link cannot be mounted over
+	missing  []string          // entries that must not appear
+	reach    func(path string) (root string)
+}
+
+// Bounds of the search for repositories below a root.
+const (
+	nestedDepth = 3
+	nestedDirs  = 2048
+	nestedFound = 200
+)
+
+// protections looks at the disk. Only roots of a writable workspace have any.
+func protections(p Policy) *guards {
+	g := &guards{links: map[string]string{}, reach: p.rootOf}
+	if p.Mode != WorkspaceWrite {
+		return g
+	}
+	for _, root := range append(slices.Clone(p.Roots), p.layers()...) {
+		for _, name := range protectedNames {
+			g.name(filepath.Join(root, name))
+		}
+	}
+	if p.UserHome != "" {
+		for _, name := range personalNames {
+			if path := filepath.Join(p.UserHome, name); g.reach(path) != "" {
+				g.entry(path)
+			}
+		}
+	}
+	if p.Home != "" {
+		g.strong(p.Home)
+	}
+	// A root that is exactly a protected place, or an approval of it, lifts the protection; nothing lifts the agent's home.
+	g.readOnly = slices.DeleteFunc(g.readOnly, func(path string) bool {
+		return path != p.Home && (slices.Contains(p.Allowed, path) || slices.Contains(p.Roots, path))
+	})
+	return g
+}
+
+// apart drops pins that lie in protected places: a pin is writable.
+func (g *guards) apart() {
+	g.pins = slices.DeleteFunc(g.pins, func(pin string) bool {
+		return slices.ContainsFunc(g.readOnly, func(r string) bool { return within(pin, r) })
+	})
+	slices.Sort(g.pins)
+	g.pins = slices.Compact(g.pins)
+	slices.Sort(g.readOnly)
+	g.readOnly = slices.Compact(g.readOnly)
+}
+
+// paths are the places that a policy lists as protected, missing ones too.
+func (g *guards) paths() []string {
+	found := slices.Concat(g.readOnly, g.missing)
+	for link := range g.links {
+		found = append(found, link)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// name protects one protected name of a folder.
+func (g *guards) name(path string) {
+	info := g.entry(path)
+	if info == nil || filepath.Base(path) != ".git" {
+		return
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return
+		}
+		path = real
+	}
+	g.gitDir(path)
+}
+
+// entry protects what is at a path: the thing, or the link and the thing it names.
+func (g *guards) entry(path string) fs.FileInfo {
+	info, err := os.Lstat(path)
+	if err != nil {
+		g.missing = append(g.missing, path)
+		return nil
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		g.readOnly = append(g.readOnly, path)
+		return info
+	}
+	if text, err := os.Readlink(path); err == nil {
+		g.links[path] = text
+		if target, err := follow(path); err == nil {
+			g.strong(target)
+		}
+	}
+	return info
+}
+
+// strong protects a place anywhere below a root, and the way to it.
+func (g *guards) strong(path string) {
+	root := g.reach(path)
+	if root == "" {
+		return
+	}
+	if _, err := os.Lstat(path); err != nil {
+		g.missing = append(g.missing, path)
+		return
+	}
+	g.readOnly = append(g.readOnly, path)
+	g.pins = append(g.pins, between(root, path)...)
+}
+
+// gitDir protects the folders that a .git file names.
+func (g *guards) gitDir(file string) {
+	dir, ok := pointer(file, "gitdir:")
+	if !ok {
+		return
+	}
+	g.strong(dir)
+	if common, ok := pointer(filepath.Join(dir, "commondir"), ""); ok {
+		g.strong(common)
+	}
+}
+
+// pointer reads a small file that holds a path, relative to the file's own folder.
+func pointer(file, prefix string) (string, bool) {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
+		return "", false
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", false
+	}
+	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), prefix)
+	if text = strings.TrimSpace(text); !ok || text == "" {
+		return "", false
+	}
+	if !filepath.IsAbs(text) {
+		text = filepath.Join(filepath.Dir(file), text)
+	}
+	real, err := follow(text)
+	return real, err == nil
+}
+
+// nested finds repositories below folders and remembers what it saw, so that the next look costs little.
+type nested struct {
+	seen map[string]folder
+}
+
+type folder struct {
+	changed time.Time
+	folders []string
+	git     bool
+}
+
+// guard adds what must not change in the repositories below a root: the parts of .git that run.
+func (n *nested) guard(g *guards, root string, skip []string) {
+	left, found := nestedDirs, 0
+	level := []string{root}
+	for depth := 0; depth <= nestedDepth && len(level) > 0; depth++ {
+		var next []string
+		for _, dir := range level {
+			if left--; left < 0 || found >= nestedFound {
+				return
+			}
+			f, ok := n.look(dir)
+			if !ok {
+				continue
+			}
+			if f.git && depth > 0 {
+				found++
+				git := filepath.Join(dir, ".git")
+				info, err := os.Lstat(git)
+				switch {
+				case err != nil:
+				case info.IsDir():
+					g.entry(filepath.Join(git, "hooks"))
+					g.entry(filepath.Join(git, "config"))
+				case info.Mode().IsRegular():
+					g.readOnly = append(g.readOnly, git)
+				}
+			}
+			for _, name := range f.folders {
+				if sub := filepath.Join(dir, name); !slices.Contains(skip, sub) {
+					next = append(next, sub)
+				}
+			}
+		}
+		level = next
+	}
+}
+
+func (n *nested) look(dir string) (folder, bool) {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return folder{}, false
+	}
+	if f, ok := n.seen[dir]; ok && f.changed.Equal(info.ModTime()) {
+		return f, true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return folder{}, false
+	}
+	f := folder{changed: info.ModTime()}
+	for _, e := range entries {
+		switch {
+		case e.Name() == ".git":
+			f.git = true
+		case e.IsDir() && e.Name() != "node_modules":
+			f.folders = append(f.folders, e.Name())
+		}
+	}
+	if n.seen == nil {
+		n.seen = map[string]folder{}
+	}
+	n.seen[dir] = f
+	return f, true
+}

@@ -1,0 +1,79 @@
+// Package helper is the small program that confines one command: the agent starts it, it draws the walls around
+// itself, starts the command inside, reaps what the command leaves behind and passes its status on. It decides
+// nothing: what to allow comes as a Plan on an inherited descriptor, a field it does not know stops it, and it reads
+// neither environment nor configuration. It is a package so that the main program can play its part where the
+// embedded small program cannot run; it imports the standard library and x/sys only, because it is started before
+// every command and each package it links costs time.
+package helper
+
+// Version is raised whenever Plan changes its meaning, so that an old embedded program refuses a new plan.
+const Version = 1
+
+// Descriptors the program is started with, beside the standard three.
+const (
+	PlanFD  = 3 // the Plan as JSON, read to its end
+	TalkFD  = 4 // a stream: Reports go out as JSON lines, each byte that comes in is an order
+	StopAll = 0xff
+)
+
+// How a command is confined.
+const (
+	Namespaces = "namespace"  // the agent made the namespaces, the program furnishes them
+	Inner      = "bubblewrap" // bubblewrap made and furnished them, the program adds what it lacks
+	Landlock   = "landlock"   // no namespaces: Landlock and system call filter only
+	Watch      = "none"       // nothing is confined, but nothing survives either
+)
+
+// Plan says what to start and what it may do.
+type Plan struct {
+	Version int
+	Kind    string
+	Probe   bool // do everything but start the command
+
+	Path string // the program, absolute
+	Argv []string
+	Env  []string
+	Dir  string
+	TTY  bool // standard input is the terminal to control
+
+	WholeDisk bool    // the root folder itself is writable
+	Writable  []Place // folders that may be written, any order
+	ReadOnly  []string
+	Shown     []string // folders to show, read-only, above Layers that cover them
+	Hidden    []string // files whose content nobody inside may read
+	Layers    []Layer  // folders that are seen through a layer of their own
+	Scratch   int64    // bound of what layers without a disk may hold, in bytes
+
+	Network     bool
+	Unmodified  bool // file metadata may not change anywhere; only of use without mounts
+	Processes   uint64
+	AllowTrace  bool
+	AllowNested bool
+}
+
+// Place is a folder with its identity, which is compared again so that a folder put in its place is noticed.
+type Place struct {
+	Path     string
+	Dev, Ino uint64 // zero: not compared
+	Needed   bool   // its absence is an error and not just nothing to write
+}
+
+// Layer covers a folder: what is there is seen, what is written goes elsewhere.
+type Layer struct {
+	Target string
+	Below  string // another layer's writings, seen under this one's; "" for none
+	Upper  string // folder that keeps the writings, with its sister Work; "" for memory
+	Work   string
+}
+
+// Report is what the program says of itself and of the command.
+type Report struct {
+	Kind   string // "started", "failed", "ended"
+	What   string `json:",omitempty"` // of failed: what was being done
+	Errno  int    `json:",omitempty"` // of failed: the system's reason, 0 when it was none of the system's
+	Text   string `json:",omitempty"` // of failed: the reason in words
+	Own    bool   `json:",omitempty"` // of failed: the command could not be started, the walls stand
+	PID    int    `json:",omitempty"` // of started: as the program sees it
+	Code   int    `json:",omitempty"` // of ended
+	Signal int    `json:",omitempty"` // of ended
+}

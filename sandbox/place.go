@@ -1,0 +1,217 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// maxLinks bounds the symbolic links followed for one path, as kernels do.
+const maxLinks = 64
+
+// Place tells where a path that a file action wants to write really lies, and whether it may. A relative path starts
+// at the policy's directory. The file, and folders above it, may be missing; symbolic links are followed all the way,
+// dangling ones too, because writing through a link writes its target.
+func (p Policy) Place(path string) (real string, place Place, err error) {
+	real, err = follow(p.abs(path))
+	if err != nil {
+		return "", Outside, fmt.Errorf("resolve %s: %w", path, err)
+	}
+	return real, p.placeReal(real), nil
+}
+
+// placeReal judges a path that has no symbolic links left.
+func (p Policy) placeReal(real string) Place {
+	if slices.ContainsFunc(p.Hidden, func(h string) bool { return within(real, h) }) {
+		return Forbidden
+	}
+	if p.Mode == FullAccess {
+		return Inside
+	}
+	root := p.rootOf(real)
+	if p.Home != "" && within(real, p.Home) && (root == "" || !within(root, p.Home) || same(root, p.Home)) {
+		return Forbidden
+	}
+	if slices.ContainsFunc(p.Allowed, func(a string) bool { return same(real, a) }) {
+		return Inside
+	}
+	if p.Mode != WorkspaceWrite || root == "" {
+		return Outside
+	}
+	if p.guarded(real, root) {
+		return Guarded
+	}
+	return Inside
+}
+
+// guarded reports whether a real path below a root is protected, by the list or by its name. Names count whether the
+// entry exists or not, and below every root that holds the path: roots may be nested. A root within a protected place
+// was asked for by name and opens what is below it.
+func (p Policy) guarded(real, root string) bool {
+	by := func(guard string) bool { return within(real, guard) && !within(root, guard) }
+	if slices.ContainsFunc(p.Protected, by) {
+		return true
+	}
+	for _, top := range append(slices.Clone(p.Roots), p.layers()...) {
+		rel, ok := below(real, top)
+		if !ok {
+			continue
+		}
+		parts := strings.Split(rel, string(filepath.Separator))
+		if slices.ContainsFunc(protectedNames, func(n string) bool { return sameName(parts[0], n) }) && by(filepath.Join(top, parts[0])) {
+			return true
+		}
+		for i, part := range parts[:len(parts)-1] {
+			runs := sameName(part, ".git") && (sameName(parts[i+1], "hooks") || sameName(parts[i+1], "config"))
+			if runs && by(filepath.Join(top, filepath.Join(parts[:i+2]...))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rootOf is the deepest writable root that holds a real path, "" when none does.
+func (p Policy) rootOf(real string) string {
+	deepest := ""
+	for _, root := range p.Roots {
+		if within(real, root) && len(root) > len(deepest) {
+			deepest = root
+		}
+	}
+	return deepest
+}
+
+// layers are the folders between a writable root and the session's directory: project settings may lie in each.
+func (p Policy) layers() []string {
+	var found []string
+	for _, root := range p.Roots {
+		found = append(found, between(root, p.Dir)...)
+	}
+	return found
+}
+
+// Allowing is the policy with some paths lifted out of protection for one action, because a person said yes. Nothing
+// lifts what is Forbidden.
+func (p Policy) Allowing(paths ...string) (Policy, error) {
+	p.Allowed = slices.Clone(p.Allowed)
+	for _, path := range paths {
+		real, err := follow(p.abs(path))
+		if err != nil {
+			return p, fmt.Errorf("resolve %s: %w", path, err)
+		}
+		p.Allowed = append(p.Allowed, real)
+	}
+	return p, nil
+}
+
+func (p Policy) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return p.Dir + string(filepath.Separator) + path
+}
+
+// follow resolves an absolute path as the kernel would, and goes on past the first missing component.
+func follow(path string) (string, error) {
+	if strings.ContainsRune(path, 0) {
+		return "", errors.New("the path holds a zero byte")
+	}
+	sep := string(filepath.Separator)
+	root := filepath.VolumeName(path) + sep
+	real, rest := root, strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
+	links, missing := 0, false
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			real = filepath.Dir(real)
+			missing = false
+			continue
+		}
+		next := filepath.Join(real, part)
+		if missing {
+			real = next
+			continue
+		}
+		info, err := os.Lstat(next)
+		if errors.Is(err, fs.ErrNotExist) {
+			real, missing = next, true
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			if !info.IsDir() && len(rest) > 0 && strings.Trim(strings.Join(rest, ""), ".") != "" {
+				return "", fmt.Errorf("%s is not a folder", next)
+			}
+			real = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("%s: too many symbolic links", next)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			real = filepath.VolumeName(target) + sep
+			target = target[len(filepath.VolumeName(target)):]
+		}
+		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
+	}
+	return real, nil
+}
+
+// within reports whether path is dir or lies below it, by component.
+func within(path, dir string) bool {
+	if same(path, dir) {
+		return true
+	}
+	_, ok := below(path, dir)
+	return ok
+}
+
+// below is the rest of path after dir when path lies below it.
+func below(path, dir string) (string, bool) {
+	if !strings.HasSuffix(dir, string(filepath.Separator)) {
+		dir += string(filepath.Separator)
+	}
+	if len(path) <= len(dir) || !sameName(path[:len(dir)], dir) {
+		return "", false
+	}
+	return path[len(dir):], true
+}
+
+// between are the folders strictly between outer and inner, shallow first.
+func between(outer, inner string) []string {
+	var found []string
+	if _, ok := below(inner, outer); !ok {
+		return nil
+	}
+	for dir := filepath.Dir(inner); !same(dir, outer) && len(dir) > len(outer); dir = filepath.Dir(dir) {
+		found = append(found, dir)
+	}
+	slices.Reverse(found)
+	return found
+}
+
+func same(a, b string) bool { return sameName(a, b) }
+
+// sameName compares as the usual file system of the machine does.
+func sameName(a, b string) bool {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
