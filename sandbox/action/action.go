@@ -59,7 +59,9 @@ type Ran struct {
 	PID     int           `json:"pid,omitempty"`
 	Output  string        `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
 	Omitted int64         `json:"omitted,omitempty"`
-	Full    string        `json:"full,omitempty"` // file that holds everything, when Output does not
+	Bytes   int64         `json:"bytes,omitempty"` // of the whole output, before it was bounded
+	Lines   int           `json:"lines,omitempty"` // line ends in it
+	Full    string        `json:"full,omitempty"`  // file that holds everything, when Output does not
 	Took    time.Duration `json:"took"`
 	Denied  []string      `json:"denied,omitempty"` // what the sandbox refused, one line each
 	Notes   []string      `json:"notes,omitempty"`
@@ -88,6 +90,9 @@ type Changed struct {
 	Level string       `json:"level,omitempty"` // how loosely an edit matched: "E0" is to the letter
 	Same  bool         `json:"same,omitempty"`  // nothing was written: the change is already there
 	Notes []string     `json:"notes,omitempty"`
+
+	Unread bool `json:"unread,omitempty"` // the file had not been read in this session
+	Stale  bool `json:"stale,omitempty"`  // it had changed since it was read
 }
 
 // ChangeKind is how a file changed.

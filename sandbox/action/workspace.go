@@ -2,8 +2,14 @@ package action
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 
 	"interpreter/sandbox"
 )
@@ -24,11 +30,12 @@ type Workspace struct {
 	Spill string   // folder that keeps outputs too long for a model; "" keeps none
 	Host  Host     // nil when nobody can be asked
 
+	// Printed hears what commands print while an action waits for them; call is what WithCall put into the context.
+	// It is called from the goroutine of the action. nil: nobody listens.
+	Printed func(call, text string)
+
 	state
 }
-
-// state is what a workspace remembers of a session: files seen, commands running, the plan.
-type state struct{}
 
 // Question is one thing to ask a person.
 type Question struct {
@@ -39,40 +46,222 @@ type Question struct {
 	Several bool
 }
 
-// What code may test of a failed action.
-var (
-	ErrAbsent    = errors.New("the text is not in the file")
-	ErrAmbiguous = errors.New("the text is in several places")
-	ErrSame      = errors.New("the old and the new text are the same")
-	ErrEmptyOld  = errors.New("the text to replace is empty")
-	ErrExists    = errors.New("the file exists")
-	ErrBinary    = errors.New("the file is not text")
-	ErrNoSession = errors.New("no such running command")
-	ErrNoStdin   = errors.New("its standard input is closed")
-	ErrBadPatch  = errors.New("not a patch")
-)
-
-// MatchError is a replacement that did not find its one place. It wraps ErrAbsent or ErrAmbiguous.
-type MatchError struct {
-	Path    string
-	Index   int    // which of several edits, 0-based; -1 when there is one
-	Count   int    // places found, of ErrAmbiguous
-	Lines   []int  // their 1-based first lines, at most five
-	Near    string // the file's own lines closest to what was looked for, verbatim; "" when nothing is close
-	NearAt  int    // 1-based line of Near
-	Differs string // the first line that differs, when blanks are the cause: with visible white space
-	Err     error
+// state is what a workspace remembers of a session: files seen, commands running, the plan.
+type state struct {
+	mu    sync.Mutex
+	files map[string]seenFile // by real path
+	fails map[string]int      // edits in a row that did not match, by real path
+	plan  []PlanItem
+	runs  runTable
 }
 
-func (e *MatchError) Error() string { return fmt.Sprintf("edit %s: %v", e.Path, e.Err) }
-func (e *MatchError) Unwrap() error { return e.Err }
-
-// DeniedError is an action the policy does not allow.
-type DeniedError struct {
-	What  string // "write", "read", "run"
-	Path  string
-	Place sandbox.Place
-	Why   string
+// seenFile is the content last shown or written.
+type seenFile struct {
+	sum  [sha256.Size]byte
+	full bool // all of it was shown
 }
 
-func (e *DeniedError) Error() string { return fmt.Sprintf("%s %s: %s", e.What, e.Path, e.Why) }
+type callKey struct{}
+
+// WithCall marks a context with the id of the call it serves; Workspace.Printed hears it.
+func WithCall(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, callKey{}, id)
+}
+
+func callOf(ctx context.Context) string {
+	id, _ := ctx.Value(callKey{}).(string)
+	return id
+}
+
+type approvedKey struct{}
+
+// WithApproved marks a context with paths that a person allowed this action to write although the policy does not.
+// It lifts nothing that is Forbidden.
+func WithApproved(ctx context.Context, paths ...string) context.Context {
+	have, _ := ctx.Value(approvedKey{}).([]string)
+	return context.WithValue(ctx, approvedKey{}, append(have[:len(have):len(have)], paths...))
+}
+
+// policy is the box's, with what a person approved for this action.
+func (w *Workspace) policy(ctx context.Context) (sandbox.Policy, error) {
+	p := w.Box.Policy()
+	paths, _ := ctx.Value(approvedKey{}).([]string)
+	if len(paths) == 0 {
+		return p, nil
+	}
+	abs := make([]string, len(paths))
+	for i, path := range paths {
+		abs[i] = w.Abs(path)
+	}
+	return p.Allowing(abs...)
+}
+
+// Abs is a path as an action means it: relative ones start at Dir. It says nothing about symbolic links.
+func (w *Workspace) Abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(w.Dir, path)
+}
+
+// ReadFile gives the content and the real path of a file, if the policy lets the agent read it. A missing file is a
+// *MissingError, a folder an *IsDirectoryError, a refusal a *DeniedError.
+func (w *Workspace) ReadFile(ctx context.Context, path string) ([]byte, string, error) {
+	return w.readFor(ctx, "read", path)
+}
+
+func (w *Workspace) readFor(ctx context.Context, what, path string) ([]byte, string, error) {
+	p, err := w.policy(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	abs := w.Abs(path)
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", &MissingError{What: what, Path: path, Similar: similar(abs)}
+	case err == nil && info.IsDir():
+		return nil, "", &IsDirectoryError{What: what, Path: path}
+	}
+	data, real, err := p.ReadFile(abs)
+	return data, real, w.refusal(err, "read", path)
+}
+
+// WriteFile replaces or creates a file, with the folders above it, if the policy lets the agent write there, and
+// gives its real path. A refusal is a *DeniedError.
+func (w *Workspace) WriteFile(ctx context.Context, path string, data []byte) (string, error) {
+	p, err := w.policy(ctx)
+	if err != nil {
+		return "", err
+	}
+	real, err := p.WriteFile(w.Abs(path), data)
+	if err != nil {
+		return real, w.refusal(err, "write", path)
+	}
+	w.wrote(real, data)
+	return real, nil
+}
+
+func (w *Workspace) removeFile(ctx context.Context, path string) error {
+	p, err := w.policy(ctx)
+	if err != nil {
+		return err
+	}
+	return w.refusal(p.Remove(w.Abs(path)), "remove", path)
+}
+
+// mayWrite asks the policy before anything is done.
+func (w *Workspace) mayWrite(ctx context.Context, path string) (real string, err error) {
+	p, err := w.policy(ctx)
+	if err != nil {
+		return "", err
+	}
+	real, place, err := p.Place(w.Abs(path))
+	if err == nil && place != sandbox.Inside {
+		err = w.refusal(&sandbox.PlaceError{Path: path, Real: real, Place: place}, "write", path)
+	}
+	return real, err
+}
+
+// refusal turns the sandbox's verdict into a DeniedError and leaves other errors alone.
+func (w *Workspace) refusal(err error, what, path string) error {
+	var place *sandbox.PlaceError
+	if !errors.As(err, &place) {
+		return err
+	}
+	d := &DeniedError{What: what, Path: path, Place: place.Place}
+	switch {
+	case place.Place == sandbox.Guarded:
+		d.Why = "it is protected: settings and hooks there run later without review"
+	case place.Place == sandbox.Forbidden:
+		d.Why = "it is out of the agent's reach"
+	case w.Box.Policy().Mode == sandbox.ReadOnly:
+		d.Why = "nothing may be written in read-only mode"
+	default:
+		d.Why = "it is outside the folders that may be written"
+	}
+	return d
+}
+
+// saw remembers what was shown, and tells whether the same content had been shown whole before.
+func (w *Workspace) saw(real string, data []byte, full bool) (before bool) {
+	sum := sha256.Sum256(data)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old, ok := w.files[real]
+	same := ok && old.sum == sum
+	if w.files == nil {
+		w.files = map[string]seenFile{}
+	}
+	w.files[real] = seenFile{sum, full || same && old.full}
+	return same && old.full
+}
+
+// wrote remembers the agent's own change, so that it does not count as somebody else's.
+func (w *Workspace) wrote(real string, data []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.files == nil {
+		w.files = map[string]seenFile{}
+	}
+	w.files[real] = seenFile{sum: sha256.Sum256(data)}
+}
+
+// known tells whether a file was read or written in this session, and whether it has changed since.
+func (w *Workspace) known(real string, data []byte) (read, stale bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	old, ok := w.files[real]
+	return ok, ok && old.sum != sha256.Sum256(data)
+}
+
+// Forget drops what was shown: after a compaction the model no longer has it, and a file must be shown again.
+func (w *Workspace) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for real, f := range w.files {
+		f.full = false
+		w.files[real] = f
+	}
+}
+
+// failed counts edits of a file that did not match, in a row.
+func (w *Workspace) failed(real string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fails == nil {
+		w.fails = map[string]int{}
+	}
+	w.fails[real]++
+	return w.fails[real]
+}
+
+func (w *Workspace) matched(real string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.fails, real)
+}
+
+// relative is a path below Dir as a person would write it, slash-separated; others stay absolute.
+func (w *Workspace) relative(abs string) string {
+	rel, err := filepath.Rel(w.Dir, abs)
+	if err != nil || !below(w.Dir, abs) {
+		return abs
+	}
+	return filepath.ToSlash(rel)
+}
+
+// below tells whether a path is dir or in it, by its spelling.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// one is a title of limited length on one line.
+func one(format string, args ...any) string {
+	line := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
+	if short := cutRunes(line, 120); short != line {
+		return short + "…"
+	}
+	return line
+}

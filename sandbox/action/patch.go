@@ -1,0 +1,325 @@
+package action
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"interpreter/sandbox"
+)
+
+// Patch changes several files at once, all or none. The text is in the apply_patch format.
+type Patch struct {
+	Text string
+	Dir  string // where the paths of the patch start; "" is the workspace's
+}
+
+// Title is the action in a line.
+func (a Patch) Title() string {
+	paths := a.Need().Paths
+	if len(paths) == 0 {
+		return "patch"
+	}
+	return one("patch %s", strings.Join(paths, ", "))
+}
+
+// Need asks for every file the patch names.
+func (a Patch) Need() Need {
+	n := Need{Effect: Writes}
+	parsed, err := ParsePatch(a.Text)
+	if err != nil {
+		return n
+	}
+	for _, h := range parsed.Hunks {
+		for _, path := range []string{h.Path, h.To} {
+			if path != "" {
+				n.Paths = append(n.Paths, a.join(path))
+			}
+		}
+	}
+	return n
+}
+
+func (a Patch) join(path string) string {
+	if a.Dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.Dir, path)
+}
+
+// PatchedFile is one file of an applied patch, still in memory.
+type PatchedFile struct {
+	Path   string // as spelled, without a prefix that was resolved away
+	To     string // of Moved
+	Kind   ChangeKind
+	Before []byte // nil when the file did not exist
+	After  []byte // nil when it is deleted
+}
+
+// ApplyPatch resolves a whole patch against what read gives and writes nothing. read answers a missing file with an
+// error that wraps fs.ErrNotExist. The error is a *PatchError.
+func ApplyPatch(read func(path string) ([]byte, error), p Parsed) ([]PatchedFile, error) {
+	if len(p.Hunks) == 0 {
+		return nil, &PatchError{Kind: NoHunks}
+	}
+	touched := map[string]bool{}
+	var out []PatchedFile
+	for _, h := range p.Hunks {
+		if touched[filepath.Clean(h.Path)] {
+			return nil, &PatchError{Kind: Twice, Path: h.Path, Line: h.Line}
+		}
+		path, before, err := readPatched(read, h)
+		if err != nil {
+			return nil, err
+		}
+		f := PatchedFile{Path: path, To: h.To, Kind: h.Kind, Before: before}
+		from, to := filepath.Clean(path), filepath.Clean(h.To)
+		if touched[from] || h.To != "" && touched[to] {
+			return nil, &PatchError{Kind: Twice, Path: h.Path, Line: h.Line}
+		}
+		touched[from] = true
+		if h.To != "" {
+			touched[to] = true
+		}
+		switch h.Kind {
+		case Added:
+			f.After = []byte(strings.Join(h.Lines, "\n"))
+			if len(h.Lines) > 0 {
+				f.After = append(f.After, '\n')
+			}
+			if before != nil {
+				f.Kind = Modified
+			}
+		case Modified, Moved:
+			if f.After, err = applyBlocks(before, h); err != nil {
+				return nil, err
+			}
+			if f.Kind == Moved && filepath.Clean(f.To) == filepath.Clean(f.Path) {
+				f.Kind, f.To = Modified, ""
+			}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// readPatched reads the file of a hunk. A git-style prefix goes when only the path without it exists.
+func readPatched(read func(string) ([]byte, error), h Hunk) (string, []byte, error) {
+	data, err := read(h.Path)
+	if err == nil {
+		if data == nil {
+			data = []byte{}
+		}
+		return h.Path, data, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", nil, &PatchError{Kind: Unreadable, Path: h.Path, Line: h.Line, Err: err}
+	}
+	if h.Kind == Added {
+		return h.Path, nil, nil
+	}
+	for _, prefix := range []string{"a/", "b/"} {
+		if bare, ok := strings.CutPrefix(h.Path, prefix); ok && bare != "" {
+			if data, err := read(bare); err == nil {
+				return bare, data, nil
+			}
+		}
+	}
+	return "", nil, &PatchError{Kind: Unreadable, Path: h.Path, Line: h.Line, Err: err}
+}
+
+func applyBlocks(before []byte, h Hunk) ([]byte, error) {
+	if len(h.Blocks) == 0 {
+		return before, nil // a plain move
+	}
+	f, err := newPatched(before)
+	if err != nil {
+		return nil, &PatchError{Kind: Unreadable, Path: h.Path, Line: h.Line, Err: err}
+	}
+	cursor := 0
+	var edits []patchEdit
+	for _, b := range h.Blocks {
+		e, err := f.place(b, cursor)
+		if err != nil {
+			var pe *PatchError
+			if errors.As(err, &pe) {
+				pe.Path = h.Path
+			}
+			return nil, err
+		}
+		edits = append(edits, e)
+		cursor = e.at + e.old
+	}
+	var lines []fileLine
+	at := 0
+	for _, e := range edits {
+		lines = append(lines, f.lines[at:e.at]...)
+		lines = append(lines, f.replacement(e)...)
+		at = e.at + e.old
+	}
+	f.lines = append(lines, f.lines[at:]...)
+	return f.bytes(), nil
+}
+
+// Do checks the whole patch first and then writes it. When a write fails, what was written is put back.
+func (a Patch) Do(ctx context.Context, w *Workspace) (Changed, error) {
+	parsed, err := ParsePatch(a.Text)
+	if err != nil {
+		return Changed{}, err
+	}
+	for _, h := range parsed.Hunks {
+		for _, path := range []string{h.Path, h.To} {
+			if err := a.allowed(ctx, w, path); err != nil {
+				return Changed{}, err
+			}
+		}
+	}
+	read := func(path string) ([]byte, error) {
+		data, _, err := w.readFor(ctx, "patch", a.join(path))
+		return data, err
+	}
+	files, err := ApplyPatch(read, parsed)
+	if err != nil {
+		return Changed{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Changed{}, fmt.Errorf("patch: %w", err)
+	}
+	out := Changed{Notes: parsed.Notes, Same: true}
+	var undo journal
+	for _, f := range files {
+		change, err := a.write(ctx, w, f, &undo)
+		if err != nil {
+			if failed := undo.restore(ctx, w); failed != nil {
+				err = fmt.Errorf("%w; and what was written before could not be put back: %w", err, failed)
+			}
+			return Changed{}, err
+		}
+		out.Same = out.Same && change.Diff == "" && change.Kind == Modified
+		out.Files = append(out.Files, change)
+	}
+	return out, nil
+}
+
+// journal is what stood in the place of files that a patch wrote, oldest first.
+type journal []former
+
+type former struct {
+	path string
+	data []byte // nil: there was no file
+	mode fs.FileMode
+}
+
+// keep notes a file before it is written.
+func (j *journal) keep(w *Workspace, ctx context.Context, path string) error {
+	data, real, err := w.readFor(ctx, "patch", path)
+	if errors.Is(err, fs.ErrNotExist) {
+		*j = append(*j, former{path: path})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	*j = append(*j, former{path, append([]byte{}, data...), info.Mode().Perm()})
+	return nil
+}
+
+// restore puts everything back, the latest first. It goes on although the patch was cancelled.
+func (j journal) restore(ctx context.Context, w *Workspace) error {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	for i := len(j) - 1; i >= 0; i-- {
+		f := j[i]
+		if f.data == nil {
+			if err := w.removeFile(ctx, f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		real, err := w.WriteFile(ctx, f.path, f.data)
+		if err == nil {
+			err = os.Chmod(real, f.mode)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// allowed refuses what a patch may not name, before anything is read. A relative path that climbs out of the working
+// folder needs a root of its own: one around the folder, such as /tmp, is for scratch files and not for its siblings.
+func (a Patch) allowed(ctx context.Context, w *Workspace, path string) error {
+	if path == "" {
+		return nil
+	}
+	joined := a.join(path)
+	real, err := w.mayWrite(ctx, joined)
+	if err != nil {
+		return err
+	}
+	p := w.Box.Policy()
+	if filepath.IsAbs(path) || p.Mode == sandbox.FullAccess || below(w.Dir, w.Abs(joined)) {
+		return nil
+	}
+	approved, _ := ctx.Value(approvedKey{}).([]string)
+	own := func(root string) bool { return below(root, real) && !below(root, w.Dir) }
+	if w.named(approved, joined) || slices.ContainsFunc(p.Roots, own) {
+		return nil
+	}
+	return &DeniedError{What: "write", Path: path, Place: sandbox.Outside, Why: "it is outside the working folder"}
+}
+
+// named tells whether a path is one of those approved.
+func (w *Workspace) named(approved []string, path string) bool {
+	for _, p := range approved {
+		if w.Abs(p) == w.Abs(path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a Patch) write(ctx context.Context, w *Workspace, f PatchedFile, undo *journal) (FileChange, error) {
+	c := FileChange{Path: f.Path, To: f.To, Kind: f.Kind}
+	path, to := a.join(f.Path), a.join(f.To)
+	if f.Kind == Modified && f.Before != nil && bytes.Equal(f.Before, f.After) {
+		c.Real = w.Abs(path)
+		return c.completed(f.Before, f.After), nil
+	}
+	if err := undo.keep(w, ctx, path); err != nil {
+		return c, err
+	}
+	var err error
+	switch f.Kind {
+	case Deleted:
+		c.Real = w.Abs(path)
+		err = w.removeFile(ctx, path)
+	case Moved:
+		mode := (*undo)[len(*undo)-1].mode
+		if err := undo.keep(w, ctx, to); err != nil {
+			return c, err
+		}
+		if c.Real, err = w.WriteFile(ctx, to, f.After); err != nil {
+			return c, err
+		}
+		if err = os.Chmod(c.Real, mode); err == nil {
+			err = w.removeFile(ctx, path)
+		}
+	default:
+		c.Real, err = w.WriteFile(ctx, path, f.After)
+	}
+	if err != nil {
+		return c, err
+	}
+	w.matched(c.Real)
+	return c.completed(f.Before, f.After), nil
+}

@@ -1,0 +1,205 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"interpreter/sandbox"
+)
+
+// Run runs a script in a shell that reads no profile.
+type Run struct {
+	Script     string
+	Dir        string // "" is the working folder
+	Shell      string // "" is the workspace's
+	TTY        bool
+	Yield      time.Duration // come back with Session when it still runs then; 0 waits for the end
+	Timeout    time.Duration // kill it then; 0 never does
+	Background bool          // come back at once
+	Escalate   bool          // run outside the sandbox; whoever lets this action run has agreed to that
+	Reason     string        // why, for the person who is asked
+	Prefix     []string      // a rule proposed for next time
+	Limit      int           // bytes of Output; 0 is 30 000
+}
+
+// Title is the action in a line.
+func (a Run) Title() string { return one("run %s", a.Script) }
+
+// Need asks to run the script.
+func (a Run) Need() Need {
+	return Need{
+		Effect: Runs, Script: a.Script, Argv: shellArgv(a.Shell, a.Script), Dir: a.Dir,
+		Escalate: a.Escalate, Reason: a.Reason, Prefix: a.Prefix, TTY: a.TTY,
+	}
+}
+
+// shellArgv is how a shell is told to run a script and no profile.
+func shellArgv(shell, script string) []string {
+	if shell == "" {
+		shell = "sh"
+	}
+	switch strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe") {
+	case "pwsh", "powershell":
+		return []string{shell, "-NoProfile", "-Command", script}
+	case "cmd":
+		return []string{shell, "/d", "/c", script}
+	}
+	return []string{shell, "-c", script}
+}
+
+type outsideKey struct{}
+
+// WithOutside marks a context whose command was approved to run without confinement although it did not ask to.
+func WithOutside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, outsideKey{}, true)
+}
+
+// Do starts the script and waits. Ending ctx ends the script and all it started; the facts so far come with the error.
+func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
+	if strings.TrimSpace(a.Script) == "" {
+		return Ran{}, errors.New("run: the script is empty")
+	}
+	if strings.ContainsRune(a.Script, 0) {
+		return Ran{}, errors.New("run: the script holds a zero byte")
+	}
+	dir, err := w.folderAt("run in", a.Dir)
+	if err != nil {
+		return Ran{}, err
+	}
+	l, err := a.start(ctx, w, dir)
+	if err != nil {
+		return Ran{}, fmt.Errorf("run %q: %w", cutRunes(a.Script, 80), err)
+	}
+	if a.Background {
+		w.keepRun(l)
+		return l.backgrounded(), nil
+	}
+	err = l.wait(ctx, w, a.Yield)
+	if err != nil {
+		l.end()
+		<-l.proc.Done()
+	}
+	if !l.ended() {
+		w.keepRun(l)
+	}
+	out := l.report(w, a.Limit)
+	if out.Session == 0 && l.id != 0 {
+		w.dropRun(l.id) // it ended just now
+	}
+	if err != nil {
+		return out, fmt.Errorf("run %q: %w", cutRunes(a.Script, 80), err)
+	}
+	return out, nil
+}
+
+// start begins a process whose life is the workspace's: the action decides when to end it.
+func (a Run) start(ctx context.Context, w *Workspace, dir string) (*liveRun, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	shell := a.Shell
+	if shell == "" {
+		shell = w.Shell
+	}
+	l := &liveRun{script: a.Script, argv: shellArgv(shell, a.Script), dir: dir, tty: a.TTY, record: newRecord(w.Spill), began: time.Now()}
+	if a.Background && w.Spill != "" {
+		if err := l.record.open(); err != nil {
+			return nil, fmt.Errorf("keep its output in %s: %w", w.Spill, reason(err))
+		}
+	}
+	approved, _ := ctx.Value(outsideKey{}).(bool)
+	l.outside = a.Escalate || approved
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	proc, err := w.Box.Start(life, sandbox.Command{
+		Argv: l.argv, Dir: dir, Env: w.Env, TTY: a.TTY,
+		Outside: l.outside, Timeout: a.Timeout, Watch: l.record.watch,
+	})
+	if err != nil {
+		end()
+		l.record.close(false)
+		return nil, err
+	}
+	l.proc, l.end = proc, end
+	return l, nil
+}
+
+// wait lasts until the process has ended, or for a while, or until ctx ends.
+func (l *liveRun) wait(ctx context.Context, w *Workspace, while time.Duration) error {
+	var clock <-chan time.Time
+	if while > 0 {
+		timer := time.NewTimer(while)
+		defer timer.Stop()
+		clock = timer.C
+	}
+	call := callOf(ctx)
+	say := func() {
+		if w.Printed == nil {
+			return
+		}
+		if text := l.record.hear(); text != "" {
+			w.Printed(call, text)
+		}
+	}
+	defer say()
+	for {
+		select {
+		case <-l.proc.Done():
+			return nil
+		case <-l.record.news:
+			say()
+		case <-clock:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// report gives the facts since the last report.
+func (l *liveRun) report(w *Workspace, limit int) Ran {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if limit <= 0 {
+		limit = outputLimit
+	}
+	ended := l.ended()
+	text, p, full := l.record.turn(limit, ended)
+	out := Ran{
+		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Output: text, Full: full,
+		Bytes: p.bytes, Lines: p.lines, Omitted: max(0, p.bytes-int64(len(text))), Took: time.Since(l.began),
+	}
+	if out.Bytes <= int64(limit) {
+		out.Omitted = 0
+	}
+	l.told = l.told || full != ""
+	if !ended {
+		out.Session = l.id
+		return out
+	}
+	out.Exit = l.proc.Exit()
+	out.Took = out.Exit.Took
+	if out.Exit.Signal != "" && !out.Exit.TimedOut {
+		out.Notes = append(out.Notes, "killed by "+out.Exit.Signal)
+	}
+	if !l.outside {
+		out.Denied = sandbox.Denials(out.Exit, l.proc.Output(), w.Box.Policy())
+	}
+	l.end()
+	l.record.close(l.told)
+	return out
+}
+
+// backgrounded are the facts of a command nobody waits for.
+func (l *liveRun) backgrounded() Ran {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told = true
+	return Ran{
+		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Session: l.id,
+		Full: l.record.name, Took: time.Since(l.began),
+	}
+}
