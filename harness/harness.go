@@ -17,15 +17,17 @@ type Harness struct {
 	Name     string   // as a person types it: "qwen-code"
 	About    string   // for whom, one line
 	Models   []string // name patterns that choose it; catalog.For also weighs provider and architecture
-	Prose    fs.FS    // system.md, compact.md, guidance.md (optional), and <tool>.md for each row
+	Prose    fs.FS    // system.md, compact.md, <tool>.md for each row; guidance.md goes before and facts.md after the instructions
 	Tools    []Tool   // in the order the model sees them
 	Parallel bool     // the model may be asked for several calls at once
 
-	Open   func(Environment) []chat.Message         // messages before the first prompt, after the system message
-	Shape  func(Environment, *chat.Request)         // last touch before the wire; must keep the prefix law
-	Decode func(chat.Message) (chat.Message, error) // calls written as prose
-	Nudge  func(chat.Message) string                // answer to a reply without a call; "" ends the turn
-	Fault  func(tool string, err error) string      // wording of a call that failed; nil: Plain
+	Open  func(Environment) []chat.Message // messages before the first prompt, after the system message
+	Shape func(Environment, *chat.Request) // last touch before the wire; must keep the prefix law
+	// Decode finds calls written as prose in an answer that ended by itself. Its error is a call that must not run as
+	// it stands; Say words it for the model.
+	Decode func(chat.Message) (chat.Message, error)
+	Nudge  func(chat.Message) string           // answer to a reply without a call; "" ends the turn
+	Fault  func(tool string, err error) string // wording of a call that failed; nil: Plain
 }
 
 // Tool is a row: a name they know, an action we know.
@@ -34,12 +36,29 @@ type Tool struct {
 	Plan   func(args json.RawMessage) (Step, error)
 	Hidden bool                   // understood, never advertised
 	When   func(Environment) bool // advertised only if; nil: always
+
+	form func() *form // parameters, worked out when first needed; nil of a hand-made row
+}
+
+// Hide returns the row as one that is understood but never advertised.
+func (t Tool) Hide() Tool {
+	t.Hidden = true
+	return t
+}
+
+// If returns the row as one that is advertised only when the environment allows it.
+func (t Tool) If(when func(Environment) bool) Tool {
+	t.When = when
+	return t
 }
 
 // Step is a call made concrete.
 type Step struct {
 	action.Action
-	Run func(context.Context, *action.Workspace) (action.Outcome, string, error) // facts, then words
+	Run  func(context.Context, *action.Workspace) (action.Outcome, string, error) // facts, then words
+	Say  func(action.Outcome) (string, bool)                                      // words alone; false: not this step's kind of facts
+	Tool string                                                                   // the row's name; the model may have written another
+	Note []string                                                                 // tolerances used, one sentence each; Run and Say have added them
 }
 
 // Environment is what a harness may tell a model about where it is. It is gathered once a session and frozen.

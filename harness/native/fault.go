@@ -1,0 +1,37 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+
+	"interpreter/harness"
+	"interpreter/sandbox/action"
+)
+
+func fault(tool string, err error) string {
+	var aborted *harness.AbortedError
+	shellTool := tool == "exec_command" || tool == "write_stdin" || tool == "shell_command" || tool == "shell" || tool == "local_shell" || tool == "container.exec"
+	switch {
+	case errors.As(err, &aborted) && shellTool:
+		return fmt.Sprintf("Wall time: %.1f seconds\naborted by user", aborted.After.Seconds())
+	case errors.Is(err, action.ErrNoStdin):
+		return "write_stdin: standard input of this command is closed; start it again with tty=true to type into it"
+	case errors.Is(err, action.ErrNoSession):
+		return "write_stdin: unknown session; it has ended and was collected, or the number is wrong"
+	case tool == "apply_patch" && !anyOf(err):
+		return "Exit code: 1\nWall time: 0 seconds\nOutput:\n" + harness.Plain(tool, err)
+	}
+	return harness.Plain(tool, err)
+}
+
+// anyOf reports errors that have words of their own; others of a patch are failures while it was being written.
+func anyOf(err error) bool {
+	var (
+		patch    *action.PatchError
+		denied   *action.DeniedError
+		declined *harness.DeclinedError
+		bad      *harness.ArgumentsError
+		aborted  *harness.AbortedError
+	)
+	return errors.As(err, &patch) || errors.As(err, &denied) || errors.As(err, &declined) || errors.As(err, &bad) || errors.As(err, &aborted)
+}

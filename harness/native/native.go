@@ -1,0 +1,47 @@
+// Package native is the harness of models trained on Codex transcripts, gpt-oss above all, and the one for every
+// model that no other rule claims: a shell, a patch format, a plan. It offers no tool that has nothing behind it.
+package native
+
+import (
+	"embed"
+
+	"interpreter/harness"
+	"interpreter/harness/textcall"
+	"interpreter/local/chat"
+	"interpreter/sandbox/action"
+)
+
+//go:embed *.md
+var prose embed.FS
+
+// Harness is the value.
+var Harness = harness.Harness{
+	Name:     "native",
+	About:    "gpt-oss, and models that match nothing else",
+	Prose:    prose,
+	Tools:    tools,
+	Parallel: true,
+	Open:     open,
+	Decode:   decode,
+	Fault:    fault,
+}
+
+var tools = []harness.Tool{
+	harness.Choice("exec_command", execCommand),
+	harness.Choice("write_stdin", writeStdin),
+	harness.Row("apply_patch", applyPatch, sayPatched),
+	harness.Row("update_plan", updatePlan, func(action.Planned) string { return "Plan updated" }),
+	harness.Row("view_image", viewImage, sayImage).If(func(e harness.Environment) bool { return e.Vision }),
+	harness.Row("request_user_input", requestInput, sayAnswers).If(func(e harness.Environment) bool { return e.Interactive }),
+	harness.Choice("shell_command", shellCommand).Hide(),
+	harness.Choice("shell", shell).Hide(),
+	harness.Choice("local_shell", shell).Hide(),
+	harness.Choice("container.exec", shell).Hide(),
+}
+
+func decode(m chat.Message) (chat.Message, error) {
+	return textcall.Message(m, harness.Specs(tools), func(c chat.Call) bool {
+		step, err := harness.Harness{Tools: tools}.Step(c)
+		return err != nil || step.Need().Effect == action.Reads || step.Need().Effect == action.Thinks
+	})
+}

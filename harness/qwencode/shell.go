@@ -1,0 +1,96 @@
+package qwencode
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"interpreter/harness"
+	"interpreter/sandbox/action"
+)
+
+type shellParams struct {
+	Command    string `json:"command"`
+	Background bool   `json:"is_background,omitempty" default:"false"`
+	Timeout    int    `json:"timeout,omitempty" default:"120000" min:"1" max:"600000" unit:"ms"`
+	About      string `json:"description,omitempty"`
+	Directory  string `json:"directory,omitempty"`
+}
+
+// sleeping is a command that does nothing but wait for two seconds or longer before it ends or goes on.
+var sleeping = regexp.MustCompile(`^\s*sleep\s+(?:[2-9]|[1-9]\d+)(?:\.\d+)?[smhd]?\s*(?:$|[;&])`)
+
+func shell(p shellParams) (harness.Step, error) {
+	if !p.Background && sleeping.MatchString(p.Command) {
+		return harness.Step{}, &harness.RefusedError{Words: "Not run: waiting with sleep holds up the whole session. Start long work with is_background true and look at its output file, or run the check itself until it succeeds."}
+	}
+	run := action.Run{Script: p.Command, Dir: p.Directory, Reason: p.About, Limit: maxChars}
+	if p.Background {
+		run.Script = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(run.Script, " \t\n"), "&"), " \t\n")
+		run.Background = true
+	} else {
+		run.Timeout = time.Duration(p.Timeout) * time.Millisecond
+	}
+	return harness.Do(run, func(r action.Ran) string { return sayRan(r, p, run.Timeout) }), nil
+}
+
+const (
+	maxChars = 25_000 // of one result
+	maxLines = 1000
+)
+
+func sayRan(r action.Ran, p shellParams, limit time.Duration) string {
+	if p.Background {
+		return fmt.Sprintf("Background task bg_%x started (PID %d): %s\nOutput goes to: %s\nRead that file to see how it does; stop it with kill %d.", r.Session, r.PID, r.Script, orNone(r.Full), r.PID)
+	}
+	trouble := "(none)"
+	if r.Exit.TimedOut {
+		trouble = fmt.Sprintf("timed out after %d ms; what was printed until then is above. Use a larger timeout or is_background.", limit.Milliseconds())
+	}
+	if len(r.Denied) > 0 {
+		trouble = "refused by the sandbox: " + strings.Join(r.Denied, "; ")
+	}
+	dir := p.Directory
+	if dir == "" {
+		dir = "(root)"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Command: %s\nDirectory: %s\nOutput: %s\nError: %s\nExit Code: %d\nSignal: %s\nProcess Group PGID: %s",
+		p.Command, dir, output(r), trouble, r.Exit.Code, orNone(r.Exit.Signal), orNone(number(r.PID)))
+	for _, n := range r.Notes {
+		b.WriteString("\n[" + n + "]")
+	}
+	return b.String()
+}
+
+// output is what was printed. A long one comes with a mark of what is missing and where all of it is; one of very
+// many short lines keeps the first fifth and the last four fifths.
+func output(r action.Ran) string {
+	text, cut := harness.Clip(strings.TrimRight(r.Output, "\n"), len(r.Output), maxLines, 0.2)
+	if text == "" {
+		return "(empty)"
+	}
+	if cut.Bytes == 0 {
+		return text
+	}
+	where := ""
+	if r.Full != "" {
+		where = "; the whole output is in " + r.Full
+	}
+	return fmt.Sprintf("%s... [%d lines truncated%s] ...\n%s", text[:cut.At], cut.Lines, where, text[cut.At:])
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
