@@ -10,7 +10,8 @@ import (
 	"interpreter/sandbox/action"
 )
 
-// Event is one entry of a log. Seq counts from 0 without gaps.
+// Event is one entry of a log. Seq counts kept events from 0 without gaps; an event that is not kept carries the
+// Seq of the kept one that will follow it.
 type Event struct {
 	Seq  int
 	Time time.Time
@@ -113,6 +114,7 @@ type Did struct {
 	Status  Status         `json:"status"`
 	Error   string         `json:"error,omitempty"` // for people
 	Words   string         `json:"words"`           // what the model is told
+	Images  []chat.Image   `json:"images,omitempty"`
 	Took    time.Duration  `json:"took"`
 }
 
@@ -127,13 +129,15 @@ const (
 	Aborted   Status = "aborted"
 )
 
-// Asked waits for a person; Answered settles it.
+// Asked waits for a person; Answered settles it. CallID is "" when it comes with Questions.
 type Asked struct {
 	ID     string      `json:"id"`
 	CallID string      `json:"call_id"`
 	Title  string      `json:"title"`
 	Need   action.Need `json:"need"`
 	Why    string      `json:"why"`
+
+	Questions []action.Question `json:"questions,omitempty"` // the model asks, instead of asking for leave
 }
 
 // Answered settles an Asked.
@@ -141,6 +145,8 @@ type Answered struct {
 	ID       string `json:"id"`
 	Decision string `json:"decision"`
 	Note     string `json:"note,omitempty"`
+
+	Answers map[string]string `json:"answers,omitempty"` // to Questions, by their ids
 }
 
 // Warned is news for the person that stops nothing.
@@ -160,6 +166,7 @@ type Compacted struct {
 	Messages []chat.Message `json:"replacement_history"` // after the opening
 	Before   int            `json:"tokens_before"`
 	After    int            `json:"tokens_after"`
+	Usage    chat.Usage     `json:"usage"` // of asking for the summary
 }
 
 // TurnEnded closes a turn. Usage is the sum over the session so far.
