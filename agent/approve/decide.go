@@ -1,0 +1,156 @@
+// Package approve says which actions need a person: go on, ask, or refuse. It decides from facts (what an action
+// needs, what the sandbox allows, what was granted) and asks nobody itself. Its view of commands is for accidents
+// and for sparing questions; the sandbox is the boundary.
+package approve
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"interpreter/sandbox"
+	"interpreter/sandbox/action"
+)
+
+// Policy is when to ask.
+type Policy string
+
+// The policies.
+const (
+	Untrusted Policy = "untrusted"  // ask unless a command is known to only read
+	OnRequest Policy = "on-request" // the sandbox decides; the model may ask for more
+	Never     Policy = "never"      // nobody is asked: what would need a person is refused
+)
+
+// ParsePolicy reads a policy as a person types it. "on-failure" is an old name of on-request.
+func ParsePolicy(text string) (Policy, error) {
+	switch p := Policy(text); p {
+	case Untrusted, OnRequest, Never:
+		return p, nil
+	case "on-failure":
+		return OnRequest, nil
+	}
+	return "", fmt.Errorf("approval policy %q: not one of untrusted, on-request, never", text)
+}
+
+// Decision is a person's answer.
+type Decision string
+
+// The decisions.
+const (
+	Once       Decision = "once"    // this call
+	ForSession Decision = "session" // this call, and the same one later in the session
+	ByPrefix   Decision = "prefix"  // every command that starts with the proposed words
+	No         Decision = "no"      // refused, the model goes on
+	Stop       Decision = "stop"    // refused, the turn ends
+)
+
+// Grants reports whether a decision lets the action happen.
+func (d Decision) Grants() bool { return d == Once || d == ForSession || d == ByPrefix }
+
+// What is the outcome of a verdict.
+type What int
+
+// The outcomes. The zero value refuses.
+const (
+	Refuse What = iota
+	Ask
+	Go
+)
+
+// Verdict says whether an action may happen, and why not.
+type Verdict struct {
+	What What
+	Why  string // one clause: for the person who is asked, or for the model that is refused
+}
+
+// Decide judges an action. need.Paths are relative to the policy's directory.
+func Decide(p Policy, box sandbox.Policy, need action.Need) Verdict {
+	switch need.Effect {
+	case action.Runs:
+		return decideRun(p, box, need)
+	case action.Writes:
+		return decideWrite(p, box, need)
+	case action.Connect:
+		if box.Network || box.Mode == sandbox.FullAccess {
+			return Verdict{What: Go}
+		}
+		return ask(p, "it needs the network, which the sandbox does not allow")
+	}
+	return Verdict{What: Go} // reads are the sandbox's business, thoughts nobody's
+}
+
+func decideRun(p Policy, box sandbox.Policy, need action.Need) Verdict {
+	script := need.Script
+	if script == "" && len(need.Argv) > 0 {
+		script = quote(need.Argv)
+	}
+	free := box.Mode == sandbox.FullAccess
+	why := Dangerous(script)
+	if p == Never && free {
+		why = ruinous(script, box.Dir, need.Dir)
+	}
+	if why != "" {
+		return ask(p, why)
+	}
+	switch {
+	case p == Untrusted && !need.Escalate && Safe(script):
+		return Verdict{What: Go}
+	case p == Untrusted:
+		return ask(p, "it is not known to only read")
+	case need.Escalate && !free:
+		why := "it asks to run outside the sandbox"
+		if need.Reason != "" {
+			why += ": " + need.Reason
+		}
+		return ask(p, why)
+	}
+	return Verdict{What: Go}
+}
+
+func decideWrite(p Policy, box sandbox.Policy, need action.Need) Verdict {
+	worst := Verdict{What: Go}
+	if p == Untrusted {
+		worst = ask(p, "it changes files")
+	}
+	for _, path := range need.Paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(box.Dir, path)
+		}
+		_, place, err := box.Place(path)
+		v := Verdict{What: Go}
+		switch {
+		case err != nil:
+			v = Verdict{Refuse, err.Error()}
+		case place == sandbox.Forbidden:
+			v = Verdict{Refuse, path + " may never be written"}
+		case place == sandbox.Guarded:
+			v = ask(p, path+" is protected")
+		case place == sandbox.Outside && box.Mode == sandbox.ReadOnly:
+			v = ask(p, path+": the sandbox is read-only")
+		case place == sandbox.Outside:
+			v = ask(p, path+" is outside the folders that may be written")
+		}
+		if v.What < worst.What {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// ask is Ask, or Refuse when nobody may be asked.
+func ask(p Policy, why string) Verdict {
+	if p == Never {
+		return Verdict{Refuse, why}
+	}
+	return Verdict{Ask, why}
+}
+
+// quote makes a shell line of an argument list.
+func quote(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
+}
