@@ -1,0 +1,269 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"interpreter/agent/event"
+	"interpreter/harness"
+	"interpreter/local/chat"
+	"interpreter/sandbox/action"
+)
+
+// task is one call on its way to its Did.
+type task struct {
+	call  chat.Call
+	step  harness.Step
+	need  action.Need
+	key   string
+	fault error // there is no step
+	twin  *task // an equal call of the same answer that runs in its stead
+	grant []string
+
+	did     *event.Did
+	outcome action.Outcome
+	words   string
+	err     error
+	panic   string
+	took    time.Duration
+}
+
+// sideways bounds how many reading calls run at once.
+const sideways = 8
+
+// act carries out the calls of an answer: those that only read side by side, all others one after another. Each
+// gets one Did, in call order.
+func (t *turn) act(ctx context.Context, said event.Said) error {
+	t.tries.justNow = false
+	if said.Finish == chat.CutShort {
+		return t.refuseAll(said.Message.Calls, wordsCutCall)
+	}
+	tasks := t.tasks(said.Message.Calls)
+	for i := 0; i < len(tasks); {
+		n := 1
+		for n < sideways && reads(tasks[i]) && i+n < len(tasks) && reads(tasks[i+n]) {
+			n++
+		}
+		if err := t.carry(ctx, tasks[i:i+n]); err != nil {
+			return err
+		}
+		i += n
+	}
+	if t.repeats.over || t.calls > t.cfg.MaxCalls {
+		return t.wrapUp(ctx)
+	}
+	return nil
+}
+
+func reads(k *task) bool { return k.fault == nil && k.need.Effect == action.Reads }
+
+func (t *turn) refuseAll(calls []chat.Call, words string) error {
+	for _, c := range calls {
+		if err := t.add(event.Did{CallID: c.ID, Tool: c.Name, Status: event.Declined, Error: "not run", Words: words}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tasks makes each call concrete.
+func (t *turn) tasks(calls []chat.Call) []*task {
+	first := map[string]*task{}
+	tasks := make([]*task, len(calls))
+	for i, c := range calls {
+		k := &task{call: c}
+		k.step, k.fault = t.cfg.Harness.Step(c)
+		if k.fault == nil {
+			k.need = k.step.Need()
+			k.key = keyOf(k.step.Tool, c)
+			if k.twin = first[k.key]; k.twin == nil && !polls(k.step) {
+				first[k.key] = k
+			}
+		}
+		tasks[i] = k
+	}
+	return tasks
+}
+
+// carry takes a few tasks through approval and execution to their Dids. More than one are all reads.
+func (t *turn) carry(ctx context.Context, tasks []*task) error {
+	var runs sync.WaitGroup
+	stopped := error(nil)
+	for _, k := range tasks {
+		if err := t.before(ctx, k); err != nil {
+			stopped = err
+			break
+		}
+		if k.did == nil && k.twin == nil {
+			runs.Go(func() { k.run(ctx, t.cfg.Workspace) })
+		}
+	}
+	runs.Wait()
+	for _, k := range tasks {
+		if k.did == nil && k.words == "" && k.err == nil && k.twin == nil && k.outcome == nil && stopped != nil {
+			continue // never started: the end of the turn closes it
+		}
+		if k.panic != "" {
+			panic(k.panic)
+		}
+		if err := t.finish(ctx, k); err != nil {
+			return err
+		}
+	}
+	if stopped == nil {
+		stopped = ctx.Err()
+	}
+	return stopped
+}
+
+// before settles what needs no run: calls that make no sense, repeat themselves, or are not allowed.
+func (t *turn) before(ctx context.Context, k *task) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.calls++
+	if k.fault != nil {
+		t.repeats.miss(k.call)
+		k.refuse(event.Failing, k.fault.Error(), t.cfg.Harness.Say(k.call.Name, k.fault))
+		return nil
+	}
+	title := k.step.Title()
+	if err := t.add(event.Started{CallID: k.call.ID, Tool: k.call.Name, Title: title, Need: k.need}); err != nil {
+		return err
+	}
+	switch {
+	case t.repeats.over:
+		k.refuse(event.Declined, "not run", wordsNoMore)
+	case t.calls > t.cfg.MaxCalls:
+		k.refuse(event.Declined, "limit of calls reached", fmt.Sprintf(wordsLimit, t.cfg.MaxCalls))
+	case k.twin != nil, polls(k.step):
+	default:
+		if r := t.repeats.before(k.key, k.need); r.words != "" {
+			status, why := event.Declined, "repeated without change"
+			if r.pointer {
+				status, why = event.Completed, ""
+			}
+			k.refuse(status, why, r.words)
+			return nil
+		}
+	}
+	if k.did != nil || k.twin != nil {
+		return nil
+	}
+	return t.consent(ctx, k, title)
+}
+
+func (k *task) refuse(status event.Status, why, words string) {
+	k.did = &event.Did{CallID: k.call.ID, Tool: k.call.Name, Status: status, Error: why, Words: words}
+}
+
+// run does the step. A panic is kept for the owner of the turn.
+func (k *task) run(ctx context.Context, w *action.Workspace) {
+	began := time.Now()
+	defer func() {
+		k.took = time.Since(began)
+		if p := recover(); p != nil {
+			k.panic = fmt.Sprintf("%s: %v\n%s", k.call.Name, p, debug.Stack())
+		}
+	}()
+	ctx = action.WithCall(ctx, k.call.ID)
+	if len(k.grant) > 0 {
+		ctx = action.WithApproved(ctx, k.grant...)
+	}
+	k.outcome, k.words, k.err = k.step.Run(ctx, w)
+}
+
+// finish appends the Did.
+func (t *turn) finish(ctx context.Context, k *task) error {
+	if k.did != nil {
+		return t.add(*k.did)
+	}
+	d := event.Did{CallID: k.call.ID, Tool: k.call.Name, Status: event.Completed, Took: k.took}
+	switch {
+	case k.twin != nil:
+		if first := k.twin.did; first != nil {
+			d.Outcome, d.Status, d.Error, d.Words = first.Outcome, first.Status, first.Error, first.Words+wordsTwin
+		} else {
+			d.Status, d.Error, d.Words = event.Aborted, "aborted", t.aborted(k.call.Name)
+		}
+	case ctx.Err() != nil:
+		d.Status, d.Error = event.Aborted, "aborted"
+		d.Words = t.cfg.Harness.Say(k.call.Name, &harness.AbortedError{After: k.took.Round(100 * time.Millisecond)})
+		if ran, ok := k.outcome.(action.Ran); ok && ran.Output != "" {
+			d.Outcome = ran
+			d.Words += "\nIt printed until then:\n" + ran.Output
+		}
+	case k.err != nil:
+		d.Status, d.Error = event.Failing, k.err.Error()
+		d.Words = t.cfg.Harness.Say(k.call.Name, k.err)
+	default:
+		d.Outcome, d.Words = k.outcome, k.words
+		if ran, ok := k.outcome.(action.Ran); ok && ran.Session == 0 && ran.Exit.Code != 0 {
+			d.Status = event.Failing
+		}
+		if seen, ok := k.outcome.(action.Seen); ok && len(seen.Image) > 0 && t.cfg.Env.Vision {
+			d.Images = []chat.Image{{MIME: seen.MIME, Data: seen.Image}}
+		}
+	}
+	d.Words = t.bounded(strings.ToValidUTF8(d.Words, "\uFFFD"))
+	if k.twin == nil && !polls(k.step) && ctx.Err() == nil {
+		d.Words += t.repeats.after(k.key, k.need, d.Words, k.outcome)
+	}
+	if left := t.cfg.MaxCalls - t.calls; left == 5 {
+		d.Words += fmt.Sprintf(wordsFewLeft, left)
+	}
+	k.did = &d
+	return t.add(d)
+}
+
+func (t *turn) aborted(tool string) string {
+	return t.cfg.Harness.Say(tool, &harness.AbortedError{})
+}
+
+// bounded cuts a result that would fill the window by itself. Tools bound their own; this is the last guard.
+func (t *turn) bounded(words string) string {
+	window := t.window()
+	if window <= 0 {
+		return words
+	}
+	room := max(1500, int(charsPerToken*float64(min(window/4, max(window-t.size(), 0)/2))))
+	if len(words) <= room {
+		return words
+	}
+	head, tail := words[:room/3], words[len(words)-room*2/3:]
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[%d of %d bytes left out here]\n", len(words)-len(head)-len(tail), len(words)) +
+		strings.ToValidUTF8(tail, "")
+}
+
+// wrapUp gives the model its last word: one answer, whose calls are refused.
+func (t *turn) wrapUp(ctx context.Context) error {
+	why := "the model kept repeating calls that change nothing"
+	if t.calls > t.cfg.MaxCalls {
+		why = fmt.Sprintf("the limit of %d tool calls in a turn is reached", t.cfg.MaxCalls)
+	}
+	if err := t.inject("end of tools", wordsWrapUp); err != nil {
+		return err
+	}
+	if err := t.add(event.Warned{Text: why + "; it was asked to sum up"}); err != nil {
+		return err
+	}
+	said, err := t.stream(ctx, t.request(), true)
+	if err != nil {
+		return err
+	}
+	if said.Message.Text != "" || len(said.Message.Calls) > 0 {
+		t.normalise(&said.Message)
+		if err := t.add(said); err != nil {
+			return err
+		}
+		if err := t.refuseAll(said.Message.Calls, wordsNoMore); err != nil {
+			return err
+		}
+		t.final = said.Message.Text
+	}
+	return &limitError{why}
+}

@@ -1,0 +1,210 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"interpreter/agent/event"
+	"interpreter/local/chat"
+)
+
+// limitError ends a turn at a bound, after the model had its last word.
+type limitError struct{ why string }
+
+func (e *limitError) Error() string { return e.why }
+
+// errStopped ends a turn because a person refused an action with Stop.
+var errStopped = errors.New("stopped by the user")
+
+// Failure is a turn that failed, with what a person can do about it.
+type Failure struct {
+	Err    error
+	Remedy string
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Unwrap() error { return f.Err }
+
+// turn opens a turn, runs it and closes it, whatever happens inside.
+func (s *Session) turn(ctx context.Context, run func(*turn) error) error {
+	s.apply()
+	t := &turn{Session: s, id: newID(), began: time.Now()}
+	last, ended := s.fold.Turn()
+	if err := s.add(t.started()); err != nil {
+		s.lost = nil // the disk may have room again by the next prompt
+		return err
+	}
+	err := t.open(last, ended)
+	if err == nil {
+		err = t.guarded(run)
+	}
+	return t.end(ctx, err)
+}
+
+func newID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.NewString() // only the order of ids is lost
+	}
+	return id.String()
+}
+
+func (t *turn) started() event.TurnStarted {
+	box := t.cfg.Workspace.Box
+	p := box.Policy()
+	return event.TurnStarted{
+		ID: t.id, Dir: t.cfg.Workspace.Dir, Model: t.cfg.ModelName, Provider: t.cfg.Provider, Harness: t.cfg.Harness.Name,
+		Why: t.cfg.HarnessWhy, Window: t.cfg.Window, Sandbox: string(p.Mode), Backend: box.Backend(),
+		Network: p.Network, Approval: string(t.cfg.Approval),
+	}
+}
+
+// open makes sure there is an opening for this model and harness, and tells the model what changed since the last
+// turn: the opening itself stays as it was.
+func (t *turn) open(last *event.TurnStarted, ended *event.TurnEnded) error {
+	if err := t.close(func(chat.Call) string { return event.NoResult }); err != nil {
+		return err // these calls were open when the program died
+	}
+	opened := t.fold.Opened()
+	if opened == nil || opened.Harness != t.cfg.Harness.Name || opened.Model != t.cfg.ModelName || opened.Provider != t.cfg.Provider {
+		messages, tools, err := t.cfg.Harness.Begin(t.cfg.Env)
+		if err != nil {
+			return err
+		}
+		for i := range tools {
+			var flat bytes.Buffer
+			if json.Compact(&flat, tools[i].Parameters) == nil {
+				tools[i].Parameters = flat.Bytes()
+			}
+		}
+		if err := t.add(event.Opened{Harness: t.cfg.Harness.Name, Model: t.cfg.ModelName, Provider: t.cfg.Provider,
+			Window: t.cfg.Window, Messages: messages, Tools: tools}); err != nil {
+			return err
+		}
+		t.warnOfSize()
+	} else if news := t.news(last); news != "" {
+		if err := t.inject("environment", news); err != nil {
+			return err
+		}
+	}
+	if last != nil && (ended == nil || ended.Reason == event.Interrupted) && t.fold.Len() > 0 {
+		return t.inject("turn aborted", wordsInterrupted)
+	}
+	return nil
+}
+
+// news says what is different since the opening was written or the last turn ran.
+func (t *turn) news(last *event.TurnStarted) string {
+	if last == nil {
+		return ""
+	}
+	var news []string
+	now := t.started()
+	if now.Dir != last.Dir {
+		news = append(news, "the working directory is now "+now.Dir)
+	}
+	if now.Sandbox != last.Sandbox {
+		news = append(news, "the sandbox mode is now "+now.Sandbox)
+	}
+	if now.Network != last.Network {
+		news = append(news, "network access of commands is now "+map[bool]string{true: "on", false: "off"}[now.Network])
+	}
+	if now.Approval != last.Approval {
+		news = append(news, "the approval policy is now "+now.Approval)
+	}
+	if len(news) == 0 {
+		return ""
+	}
+	return "Since the last turn: " + strings.Join(news, "; ") + ". This replaces what was said before."
+}
+
+// prompt appends what the person said, behind what they said in passing before and the shape of the answer.
+func (t *turn) prompt(in chat.Message) error {
+	if err := t.hear(); err != nil {
+		return err
+	}
+	if t.schema != nil {
+		if err := t.inject("output schema", wordsSchema+string(t.cfg.Schema)); err != nil {
+			return err
+		}
+	}
+	return t.add(event.Prompted{Message: in})
+}
+
+func (t *turn) inject(why, text string) error {
+	return t.add(event.Injected{Message: chat.Message{Role: chat.User, Text: text}, Why: why})
+}
+
+// guarded runs the turn and makes an error of a panic: a broken invariant ends the turn, not the program.
+func (t *turn) guarded(run func(*turn) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the program broke: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return run(t)
+}
+
+// end closes the calls that are open and the turn.
+func (t *turn) end(ctx context.Context, err error) error {
+	out := event.TurnEnded{ID: t.id, Reason: event.Finished, Final: t.final}
+	var limit *limitError
+	switch {
+	case err == nil:
+	case errors.As(err, &limit):
+		out.Reason, out.Error = event.Limited, err.Error()
+		err = nil
+	case errors.Is(err, errStopped), ctx.Err() != nil && t.lost == nil:
+		out.Reason, out.Error = event.Interrupted, "interrupted"
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	default:
+		out.Reason, out.Error, out.Remedy = event.Broke, err.Error(), remedy(err)
+		err = &Failure{err, out.Remedy}
+	}
+	lost := t.close(func(c chat.Call) string {
+		if out.Reason == event.Interrupted {
+			return t.aborted(c.Name)
+		}
+		return event.NoResult
+	})
+	out.Usage, out.Took = t.fold.Usage(), time.Since(t.began)
+	if lost == nil {
+		lost = t.add(out)
+	}
+	if lost != nil {
+		out.Reason, out.Error, out.Remedy = event.Broke, lost.Error(), remedy(lost)
+		t.announce(out)
+		t.lost = nil
+		return &Failure{lost, out.Remedy}
+	}
+	return err
+}
+
+// close gives every open call its Did. When the log cannot be written any more readers still learn of it.
+func (t *turn) close(words func(chat.Call) string) (lost error) {
+	for _, c := range t.fold.Open() {
+		did := event.Did{CallID: c.ID, Tool: c.Name, Status: event.Aborted, Error: "aborted", Words: words(c)}
+		if lost == nil {
+			lost = t.add(did)
+		}
+		if lost != nil {
+			t.announce(did)
+		}
+	}
+	return lost
+}
+
+func (t *turn) announce(b event.Body) {
+	t.log.Announce(b)
+	t.take(event.Event{Body: b})
+}

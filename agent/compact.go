@@ -1,0 +1,205 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"interpreter/agent/event"
+	"interpreter/local/chat"
+	"interpreter/sandbox/action"
+)
+
+// makeRoom compacts before a request that would come close to the window.
+func (t *turn) makeRoom(ctx context.Context) error {
+	at := t.threshold()
+	if at == 0 || t.fold.Len() < 2 {
+		return nil
+	}
+	size := t.size()
+	if size < at || size < t.floor {
+		return nil
+	}
+	if err := t.compact(ctx); err != nil {
+		return err
+	}
+	after := t.size()
+	if after >= t.window() {
+		return t.tooLarge(after)
+	}
+	if after >= at || after > size*95/100 {
+		t.floor = after + t.window()/20 // again only when there is more to gain
+		return t.add(event.Warned{Text: fmt.Sprintf("summing up the conversation gained little: %d of %d tokens are left, the window holds %d", after, size, t.window()),
+			Remedy: "start a new session, or load the model with a larger context"})
+	}
+	return nil
+}
+
+func (t *turn) tooLarge(size int) error {
+	return &Failure{fmt.Errorf("the conversation does not fit: it has about %d tokens, the window holds %d", size, t.window()),
+		"load the model with a larger context, or start a new session"}
+}
+
+// shrink answers an overflow the server reported: compact once, then give up with both numbers.
+func (t *turn) shrink(ctx context.Context, overflow *chat.Error) error {
+	if overflow.Window > 0 {
+		t.limit = overflow.Window
+	}
+	if t.tries.overflows++; t.tries.overflows > 1 || t.fold.Len() < 2 {
+		if overflow.Prompt > 0 && overflow.Window > 0 {
+			return overflow
+		}
+		return &Failure{fmt.Errorf("%w (the request has about %d tokens, the window holds %d)", overflow, t.size(), t.window()), overflow.Remedy}
+	}
+	return t.compact(ctx)
+}
+
+// compact replaces the conversation by the person's recent words and a summary.
+func (t *turn) compact(ctx context.Context) error {
+	before := t.size()
+	summary, usage, err := t.summarise(ctx)
+	if err != nil {
+		return err
+	}
+	window := t.window()
+	keep := 20000
+	if window > 0 {
+		keep = min(keep, window/4)
+	}
+	messages := recent(t.fold.Prompts(), keep)
+	messages = append(messages, chat.Message{Role: chat.User, Text: summary + t.leftovers()})
+	done := event.Compacted{Messages: messages, Before: before, After: t.fixed() + estimate(messages), Usage: usage}
+	if err := t.add(done); err != nil {
+		return err
+	}
+	return t.add(event.Warned{Text: fmt.Sprintf("the conversation was summed up (about %d tokens, now %d); details may be lost", before, done.After)})
+}
+
+// recent takes the latest messages that fit, in order; the oldest one taken may be cut.
+func recent(said []chat.Message, room int) []chat.Message {
+	var out []chat.Message
+	for _, m := range slices.Backward(said) {
+		need := estimate([]chat.Message{m})
+		if need > room {
+			m.Images = nil
+			most := int(float64(room) * charsPerToken)
+			if most < 200 {
+				break
+			}
+			if len(m.Text) > most {
+				m.Text = strings.ToValidUTF8(m.Text[:most], "") + "\n[cut]"
+			}
+			out = append(out, m)
+			break
+		}
+		room -= need
+		out = append(out, m)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// shares are how much of the window a request for a summary may take, one try after another.
+var shares = []float64{0.9, 0.7, 0.5, 0.35}
+
+// summarise asks the model: the same prefix, one instruction behind it. A server that has read the conversation
+// need not read it again. What does not fit is left out from the oldest on.
+func (t *turn) summarise(ctx context.Context) (string, chat.Usage, error) {
+	instruction := t.cfg.Harness.CompactPrompt()
+	var usage chat.Usage
+	for i, share := range shares {
+		req := t.request()
+		req.Format = nil
+		tail := chat.Message{Role: chat.User, Text: instruction}
+		if i > 0 {
+			tail.Text += wordsNoTools
+		}
+		opening := len(t.fold.Opened().Messages)
+		if window := t.window(); window > 0 {
+			room := int(share*float64(window)) - t.fixed() - estimate([]chat.Message{tail})
+			if i > 0 || t.size() > window*9/10 {
+				req.Messages = append(slices.Clone(req.Messages[:opening]), newest(req.Messages[opening:], room)...)
+			}
+		}
+		req.Messages = append(slices.Clip(req.Messages), tail)
+		said, err := t.stream(ctx, req, false)
+		if overflow := overflowOf(err); overflow != nil {
+			if overflow.Window > 0 {
+				t.limit = overflow.Window
+			}
+			continue
+		}
+		if err != nil {
+			return "", usage, fmt.Errorf("summing up the conversation: %w", err)
+		}
+		usage = usage.Add(said.Usage)
+		if text := strings.TrimSpace(said.Message.Text); text != "" {
+			return wordsSummary + text, usage, nil
+		}
+	}
+	return wordsDigest + t.lastWords(), usage, nil
+}
+
+// newest drops whole exchanges from the front until the rest fits: a result never stands without its call.
+func newest(messages []chat.Message, room int) []chat.Message {
+	for len(messages) > 0 && estimate(messages) > room {
+		n := 1
+		for n < len(messages) && messages[n].Role == chat.Tool {
+			n++
+		}
+		messages = messages[n:]
+	}
+	for len(messages) > 0 && messages[0].Role != chat.User {
+		messages = messages[1:]
+	}
+	return messages
+}
+
+// lastWords is what the model said last, for want of a summary.
+func (t *turn) lastWords() string {
+	messages := t.fold.Messages()
+	for _, m := range slices.Backward(messages) {
+		if text := strings.TrimSpace(m.Text); m.Role == chat.Assistant && text != "" {
+			if len(text) > 2000 {
+				text = strings.ToValidUTF8(text[:2000], "") + "…"
+			}
+			return "The last thing you said was:\n\n" + text
+		}
+	}
+	return "Look at the files again before you go on."
+}
+
+// leftovers are facts that a summary must not lose: the files that were changed, and the plan.
+func (t *turn) leftovers() string {
+	var files []string
+	var plan action.Planned
+	for _, e := range t.log.Events() {
+		did, ok := e.Body.(event.Did)
+		if !ok {
+			continue
+		}
+		switch o := did.Outcome.(type) {
+		case action.Changed:
+			for _, f := range o.Files {
+				if !slices.Contains(files, f.Path) {
+					files = append(files, f.Path)
+				}
+			}
+		case action.Planned:
+			plan = o
+		}
+	}
+	var b strings.Builder
+	if len(files) > 0 {
+		const most = 50
+		b.WriteString("\n\nFiles changed so far: " + strings.Join(files[max(0, len(files)-most):], ", "))
+	}
+	if len(plan.Items) > 0 {
+		b.WriteString("\n\nPlan:")
+		for _, item := range plan.Items {
+			fmt.Fprintf(&b, "\n- [%s] %s", item.Status, item.Text)
+		}
+	}
+	return b.String()
+}

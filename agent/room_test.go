@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"interpreter/agent/event"
+	"interpreter/local/chat"
+)
+
+func window(tokens int) func(*Config) { return func(c *Config) { c.Window = tokens } }
+
+func TestCompactionKeepsWordsAndGoesOn(t *testing.T) {
+	w := start(t, script(read("big"), edit("state", "a", "b")+"\ntokens 7000 10", "say The summary.", "say done", "say more"), window(8192))
+	w.file("big", strings.Repeat("some text of a file\n", 400))
+	w.file("state", "a")
+	ended := w.prompt("keep this word")
+	if ended.Final != "done" {
+		t.Fatalf("got %+v", ended)
+	}
+	r := w.model.Requests()
+	ask := r[2].Messages
+	if ask[len(ask)-1].Text != "Sum up the conversation." || len(r[2].Tools) != len(r[1].Tools) {
+		t.Errorf("the summary is asked with %+v", ask[len(ask)-1])
+	}
+	checkPrefixes(t, r[:3])
+	after := r[3].Messages
+	if len(after) != 3 || after[1].Text != "keep this word" || !strings.Contains(after[2].Text, "The summary.") || !strings.Contains(after[2].Text, "Files changed so far: state") {
+		t.Errorf("it goes on with %+v", after)
+	}
+	compacted := bodies[event.Compacted](w.log)
+	if len(compacted) != 1 || compacted[0].After >= compacted[0].Before {
+		t.Errorf("got %+v", compacted)
+	}
+	w.prompt("next")
+	checkPrefixes(t, w.model.Requests()[3:])
+	if got := bodies[event.Said](w.log); len(got) != 4 {
+		t.Errorf("the summary is in the conversation: %d answers", len(got))
+	}
+}
+
+// A conversation that nearly fills the window leaves no room for the instruction: the oldest is left out.
+func TestSummaryRequestFitsTheWindow(t *testing.T) {
+	const size8k = 8192
+	w := start(t, script("say one\ntokens 8000 100", "say The summary.", "say two"), window(size8k))
+	w.prompt(strings.Repeat("x ", 9000))
+	if ended := w.prompt("next"); ended.Final != "two" {
+		t.Fatalf("got %+v", ended)
+	}
+	for i, r := range w.model.Requests()[1:] {
+		if size := estimate(r.Messages); size > size8k {
+			t.Errorf("request %d has %d tokens", i+1, size)
+		}
+	}
+}
+
+func TestBigOutputLeavesRoom(t *testing.T) {
+	w := start(t, script(run("head -c 120000 /dev/zero | tr '\\0' x"), "say ok"), window(8192))
+	w.prompt("go")
+	for i, r := range w.model.Requests() {
+		if size := estimate(r.Messages) + estimateSpecs(r.Tools); size > 8192 {
+			t.Errorf("request %d has %d tokens", i, size)
+		}
+	}
+	if n := len(bodies[event.Compacted](w.log)); n > 1 {
+		t.Errorf("%d compactions", n)
+	}
+	if len(w.words()[0]) < 1000 || !strings.Contains(w.words()[0], "left out") {
+		t.Errorf("%d bytes: %.80q", len(w.words()[0]), w.words()[0])
+	}
+}
+
+// refusing answers each request that has more than limit bytes of text with an overflow.
+type refusing struct {
+	chat.Model
+	limit int
+}
+
+func (m refusing) Stream(ctx context.Context, r chat.Request) iter.Seq2[chat.Delta, error] {
+	size := 0
+	for _, msg := range r.Messages {
+		size += len(msg.Text)
+	}
+	if size <= m.limit {
+		return m.Model.Stream(ctx, r)
+	}
+	return func(yield func(chat.Delta, error) bool) {
+		yield(chat.Delta{}, &chat.Error{Kind: chat.Overflow, Model: "m", Prompt: size, Window: m.limit})
+	}
+}
+
+func TestOverflowCompactsOnce(t *testing.T) {
+	w := start(t, script("say one", "say Short.", "say two"), window(0), func(c *Config) { c.Model = refusing{c.Model, 3000} })
+	w.prompt(strings.Repeat("a ", 1200))
+	if err := w.Prompt(context.Background(), chat.Message{Text: strings.Repeat("b ", 500)}); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if ended := w.ended(); ended.Final != "two" || len(bodies[event.Compacted](w.log)) != 1 {
+		t.Errorf("got %+v", ended)
+	}
+
+	w = start(t, script("say never"), window(0), func(c *Config) { c.Model = refusing{c.Model, 300} })
+	err := w.Prompt(context.Background(), chat.Message{Text: strings.Repeat("a ", 1200)})
+	var overflow *chat.Error
+	if !errors.As(err, &overflow) || !strings.Contains(err.Error(), fmt.Sprint(overflow.Prompt)) || !strings.Contains(err.Error(), "300") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCompactionThatGainsNothingStops(t *testing.T) {
+	long := strings.Repeat("word ", 4000)
+	w := start(t, script("say "+long+"\ntokens 7500 100", "say "+long, "say ok"), window(8192))
+	w.prompt("go")
+	err := w.Prompt(context.Background(), chat.Message{Text: "next"})
+	if n := len(bodies[event.Compacted](w.log)); n > 2 {
+		t.Errorf("%d compactions", n)
+	}
+	if err != nil && w.ended().Remedy == "" {
+		t.Errorf("it ended with %v and no remedy", err)
+	}
+}
+
+func TestCompactByHand(t *testing.T) {
+	w := start(t, script("say one", "say The summary.", "say two"))
+	if err := w.Compact(context.Background()); err == nil {
+		t.Error("nothing was compacted")
+	}
+	w.prompt("go")
+	if err := w.Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if w.prompt("next"); len(w.model.Requests()[2].Messages) != 4 {
+		t.Errorf("got %+v", w.model.Requests()[2].Messages)
+	}
+}
+
+func TestRecentKeepsTheLatest(t *testing.T) {
+	say := func(n int) chat.Message {
+		return chat.Message{Role: chat.User, Text: strings.Repeat("x", int(float64(n)*charsPerToken))}
+	}
+	got := recent([]chat.Message{say(500), say(300), say(100)}, 250)
+	if len(got) != 2 || len(got[1].Text) != 350 || !strings.HasSuffix(got[0].Text, "[cut]") {
+		t.Errorf("got %d messages", len(got))
+	}
+	if got := recent([]chat.Message{say(500)}, 20); len(got) != 0 {
+		t.Errorf("a crumb was kept: %v", got)
+	}
+}
+
+func TestCaseEx03(t *testing.T) {
+	var c struct {
+		Given struct {
+			Schema  json.RawMessage
+			Answers []string `json:"model_answers"`
+		}
+		Expected struct {
+			Final json.RawMessage
+			Min   int `json:"requests_min"`
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join("testdata", "ex-03.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	w := start(t, script("say "+c.Given.Answers[0], "say "+c.Given.Answers[1]), func(cfg *Config) { cfg.Schema = c.Given.Schema })
+	ended := w.prompt("x")
+	var got, want any
+	if json.Unmarshal([]byte(ended.Final), &got) != nil || json.Unmarshal(c.Expected.Final, &want) != nil {
+		t.Fatalf("final %q", ended.Final)
+	}
+	a, _ := json.Marshal(got)
+	b, _ := json.Marshal(want)
+	r := w.model.Requests()
+	if string(a) != string(b) || len(r) < c.Expected.Min {
+		t.Errorf("final %s after %d requests", a, len(r))
+	}
+	if r[0].Format != nil || r[1].Format == nil {
+		t.Error("the format goes with the repair alone")
+	}
+}
+
+func TestSchema(t *testing.T) {
+	schema := func(c *Config) { c.Schema = json.RawMessage(`{"type":"object","required":["n"]}`) }
+	w := start(t, script(run("echo 4"), "say <<END\n```json\n{\"n\": 4}\n```\nEND"), schema)
+	if ended := w.prompt("x"); ended.Final != `{"n": 4}` {
+		t.Errorf("a fence: %+v", ended)
+	}
+	w = start(t, script("say {}", "say []", "say never"), schema)
+	err := w.Prompt(context.Background(), chat.Message{Text: "x"})
+	if ended := w.ended(); err == nil || ended.Reason != event.Broke || !strings.Contains(ended.Error, "schema") || len(w.model.Requests()) != 2 {
+		t.Errorf("twice wrong: %v, %+v", err, ended)
+	}
+	if _, err := New(Config{Model: w.model, Log: w.log, Workspace: w.cfg.Workspace, Schema: json.RawMessage(`{"type":7}`)}); err == nil {
+		t.Error("a schema that is none passed")
+	}
+}

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"interpreter/agent/event"
+	"interpreter/local/chat"
+)
+
+// turn is what a turn keeps while it runs.
+type turn struct {
+	*Session
+	id      string
+	began   time.Time
+	final   string
+	calls   int
+	repeats repeats
+	format  json.RawMessage // wanted of the next answer
+	tries   tries
+}
+
+// run asks, acts, and asks again, until there is nothing left to do.
+func (t *turn) run(ctx context.Context) error {
+	for {
+		if err := t.hear(); err != nil {
+			return err
+		}
+		if err := t.makeRoom(ctx); err != nil {
+			return err
+		}
+		said, err := t.ask(ctx)
+		if err != nil {
+			return err
+		}
+		if len(said.Message.Calls) > 0 {
+			if err := t.act(ctx, said); err != nil {
+				return err
+			}
+			continue
+		}
+		if done, err := t.settle(said); done || err != nil {
+			return err
+		}
+	}
+}
+
+// hear passes on what was said in the middle of the turn.
+func (t *turn) hear() error {
+	t.readMail("")
+	for _, text := range t.steers {
+		t.repeats = repeats{}
+		if err := t.add(event.Prompted{Message: chat.Message{Role: chat.User, Text: text}, Steered: true}); err != nil {
+			return err
+		}
+	}
+	t.steers = nil
+	return nil
+}
+
+// request is the next request: the last one plus a tail.
+func (t *turn) request() chat.Request {
+	opened := t.fold.Opened()
+	req := t.cfg.Harness.Request(t.cfg.Env, opened.Messages, opened.Tools, t.fold.Messages(), t.cfg.Window)
+	if t.cfg.Output > 0 {
+		req.Output = t.cfg.Output
+	}
+	if t.cfg.Effort != "" {
+		req.Effort = t.cfg.Effort
+	}
+	for k, v := range t.cfg.Options {
+		if req.Options == nil {
+			req.Options = map[string]any{}
+		}
+		req.Options[k] = v
+	}
+	req.Format = t.format
+	return req
+}
