@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"interpreter/agent"
+	"interpreter/agent/approve"
+	"interpreter/agent/event"
+	"interpreter/agent/project"
+	"interpreter/agent/store"
+	"interpreter/harness"
+	"interpreter/harness/catalog"
+	"interpreter/local"
+	"interpreter/local/chat"
+	"interpreter/local/ollama"
+	"interpreter/probes"
+	"interpreter/sandbox"
+	"interpreter/sandbox/action"
+)
+
+// plan is what a front end wants of a session.
+type plan struct {
+	source    string // "exec", "cli", …
+	resume    *store.Info
+	fork      *store.Info
+	ephemeral bool
+	schema    json.RawMessage
+	stage     func(local.Stage) // told what getting the model ready is doing
+}
+
+// assembled is a session with all its parts, and how to put them away.
+type assembled struct {
+	session  *agent.Session
+	log      *event.Log
+	file     *store.File // nil of an ephemeral one
+	prepared *local.Prepared
+	warnings []string
+}
+
+// close ends the session and what it holds.
+func (a *assembled) close() {
+	_ = a.session.Close()
+	if a.file != nil {
+		_ = a.file.Close()
+	}
+}
+
+// assemble introduces the parts to each other. It alone knows everyone.
+func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (*assembled, error) {
+	policy, err := s.policy(w, f)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.New(policy)
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.project(ctx, w, policy)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := s.ready(ctx, w, f, p.stage)
+	if err != nil {
+		return nil, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	begun := event.Begun{
+		ID: id.String(), Dir: s.dir, Source: p.source, Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
+		Commit: known.Git.Commit, Branch: known.Git.Branch, Repository: known.Git.Repository,
+	}
+	log, file, err := openLog(s.home, begun, p)
+	if err != nil {
+		return nil, err
+	}
+	chosen, why, err := s.harness(prepared.Info, prepared.Address)
+	if err != nil {
+		return nil, err
+	}
+	env := known.Env
+	env.Approval, env.Model, env.Window = s.approval, prepared.Info.Name, prepared.Window
+	env.Vision, env.Guidance = prepared.Info.Can("vision"), s.HarnessGuidance
+	env.Extra = s.DeveloperInstructions
+	if env.Base, err = readOptional(s.ModelInstructionsFile); err != nil {
+		return nil, err
+	}
+	approval, err := approve.ParsePolicy(s.approval)
+	if err != nil {
+		return nil, err
+	}
+	session, err := agent.New(agent.Config{
+		Model: prepared.Model, ModelName: prepared.Info.Name, Provider: prepared.Provider, Window: prepared.Window,
+		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: why, Env: env,
+		Workspace: &action.Workspace{
+			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", idOf(log)),
+			Env: s.childEnvironment(w, "CODEX_THREAD_ID="+idOf(log), "INTERPRETER_THREAD_ID="+idOf(log)),
+		},
+		Approval: approval, Log: log, Schema: p.schema, CompactAt: s.ModelAutoCompactTokenLimit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &assembled{session, log, file, prepared, slices.Concat(s.warnings, known.Warnings)}, nil
+}
+
+// project gathers what is known of the working directory.
+func (s *settings) project(ctx context.Context, w world, policy sandbox.Policy) (project.Known, error) {
+	return project.Gather(ctx, project.Options{
+		Dir: s.dir, Home: s.home, Shell: w.shell(), TZ: w.env("TZ"), Now: time.Now(), Policy: policy,
+		NoDocs: s.ProjectDocMaxBytes == 0, DocBytes: s.ProjectDocMaxBytes,
+		Markers: s.ProjectRootMarkers, Fallbacks: s.ProjectDocFallbackFilenames,
+	})
+}
+
+// ready gets the model.
+func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(local.Stage)) (*local.Prepared, error) {
+	providers, err := s.providers(w)
+	if err != nil {
+		return nil, err
+	}
+	o := local.Options{
+		Providers: providers, Machine: probes.Probe, Model: f.model, Configured: s.Model, Window: s.ModelContextWindow,
+		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue,
+	}
+	for step, err := range local.Ready(ctx, o) {
+		if err != nil {
+			return nil, err
+		}
+		if stage != nil {
+			stage(step)
+		}
+		if step.Ready != nil {
+			return step.Ready, nil
+		}
+	}
+	return nil, errors.New("get a model ready: it ended without one")
+}
+
+// rescue reads calls that a server passed on as text, as every harness does.
+func rescue(m chat.Message) (chat.Message, error) {
+	h, err := catalog.Named("native")
+	if err != nil || h.Decode == nil {
+		return m, err
+	}
+	return h.Decode(m)
+}
+
+// providers are the model servers to ask, in order. A new provider is one line here.
+func (s *settings) providers(w world) ([]local.Provider, error) {
+	known := map[string]func() (local.Provider, error){
+		"ollama": func() (local.Provider, error) { return s.ollama(w) },
+	}
+	id := s.ModelProvider
+	if id == "" {
+		id = "ollama"
+	}
+	make, ok := known[id]
+	if !ok {
+		return nil, try(fmt.Errorf("model provider %q is not part of this version; it has: ollama", id),
+			"--oss --local-provider ollama, or model_provider = \"ollama\" in config.toml")
+	}
+	p, err := make()
+	if err != nil {
+		return nil, err
+	}
+	return []local.Provider{p}, nil
+}
+
+func (s *settings) ollama(w world) (local.Provider, error) {
+	at := ollama.Addresses{
+		CodexBaseURL: w.env("CODEX_OSS_BASE_URL"), CodexPort: w.env("CODEX_OSS_PORT"), OllamaHost: w.env("OLLAMA_HOST"),
+	}
+	entry := s.ModelProviders["ollama"]
+	if s.Origin("model_providers", "ollama", "base_url") == "command line" {
+		at.Override = entry.BaseURL
+	} else {
+		at.Configured = entry.BaseURL
+	}
+	base, _, err := ollama.Address(at)
+	if err != nil {
+		return nil, err
+	}
+	return ollama.New(base, ollama.Options{Idle: entry.StreamIdleTimeout})
+}
+
+// harness picks what is presented to a model, and says why.
+func (s *settings) harness(m local.ModelInfo, address string) (harness.Harness, string, error) {
+	if id, chosen := s.HarnessChoice(); chosen {
+		h, err := catalog.Named(id)
+		return h, "asked for", err
+	}
+	h, why := catalog.For(catalog.Model{
+		Name: m.Name, Provider: m.Provider, BaseURL: address, Architecture: m.Architecture, Template: m.Template, Wire: "ollama",
+	})
+	return h, why, nil
+}
+
+// childEnvironment is what commands see of ours.
+func (s *settings) childEnvironment(w world, more ...string) []string {
+	p := s.ShellEnvironmentPolicy
+	var keys []string
+	for _, provider := range s.ModelProviders {
+		if provider.EnvKey != "" {
+			keys = append(keys, provider.EnvKey)
+		}
+	}
+	return append(sandbox.Environ(w.environ, sandbox.EnvPolicy{
+		Inherit: p.Inherit, Secrets: p.IgnoreDefaultExcludes, Keys: keys, Exclude: p.Exclude, Set: p.Set, IncludeOnly: p.IncludeOnly,
+	}), more...)
+}
+
+// shell is the program that runs scripts.
+func (w world) shell() string {
+	for _, path := range []string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", w.env("SHELL"), "/bin/sh"} {
+		if filepath.IsAbs(path) {
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				return path
+			}
+		}
+	}
+	return "/bin/sh"
+}
+
+// openLog creates, continues or copies a session.
+func openLog(home string, begun event.Begun, p plan) (*event.Log, *store.File, error) {
+	switch {
+	case p.resume != nil:
+		return store.Open(p.resume.Path)
+	case p.fork != nil:
+		begun.ForkedFrom = p.fork.ID
+		return store.Fork(home, *p.fork, begun, 0)
+	case p.ephemeral:
+		return store.Ephemeral(begun), nil, nil
+	}
+	return store.Create(home, begun)
+}
+
+// idOf is the id of the session in a log.
+func idOf(log *event.Log) string {
+	for _, e := range log.Events() {
+		if b, ok := e.Body.(event.Begun); ok {
+			return b.ID
+		}
+	}
+	return ""
+}
+
+func readOptional(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("model_instructions_file: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}

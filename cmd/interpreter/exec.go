@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	osexec "os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"interpreter/agent/approve"
+	"interpreter/agent/event"
+	"interpreter/agent/project"
+	"interpreter/agent/store"
+	"interpreter/cmd/exec"
+	"interpreter/local/chat"
+)
+
+// execFlags are those of exec alone; they may stand before or after its nested words.
+type execFlags struct {
+	json, skipGit, ephemeral, ignoreUser, ignoreRules bool
+	last, schema                                      string
+	color                                             colorFlag
+}
+
+// newExec is the command that runs one task.
+func newExec(w world, f *flags) *cobra.Command {
+	x := &execFlags{color: "auto"}
+	c := &cobra.Command{
+		Use:     "exec [PROMPT | -]",
+		Aliases: []string{"e"},
+		Short:   "Run one task to its end, without questions",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return w.exec(cmd.Context(), f, x, task{prompt: optional(args)})
+		},
+	}
+	set := c.PersistentFlags()
+	set.BoolVar(&x.json, "json", false, "events on standard output, one JSON object a line")
+	set.BoolVar(&x.json, "experimental-json", false, "")
+	_ = set.MarkHidden("experimental-json")
+	set.StringVarP(&x.last, "output-last-message", "o", "", "write the final answer to `file`")
+	set.StringVar(&x.schema, "output-schema", "", "the final answer must be JSON of the schema in `file`")
+	set.BoolVar(&x.skipGit, "skip-git-repo-check", false, "allow a start outside a git work tree")
+	set.BoolVar(&x.ephemeral, "ephemeral", false, "keep no session file")
+	set.BoolVar(&x.ignoreUser, "ignore-user-config", false, "leave out the home configuration")
+	set.BoolVar(&x.ignoreRules, "ignore-rules", false, "leave out rules files")
+	set.Var(&x.color, "color", "colours on standard error: auto, always, never")
+
+	var last, all bool
+	resume := &cobra.Command{
+		Use:   "resume [SESSION_ID | NAME] [PROMPT | -]",
+		Short: "Go on with an earlier session",
+		Args:  usageArgs(cobra.MaximumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := resumed(args, last, all)
+			if err != nil {
+				return err
+			}
+			return w.exec(cmd.Context(), f, x, t)
+		},
+	}
+	resume.Flags().BoolVar(&last, "last", false, "the newest session of this folder")
+	resume.Flags().BoolVar(&all, "all", false, "look at sessions of every folder")
+	fork := &cobra.Command{
+		Use:   "fork [SESSION_ID | NAME] [PROMPT | -]",
+		Short: "Copy an earlier session and go on with the copy",
+		Args:  usageArgs(cobra.MaximumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := resumed(args, last, all)
+			if err != nil {
+				return err
+			}
+			t.copy = true
+			return w.exec(cmd.Context(), f, x, t)
+		},
+	}
+	fork.Flags().AddFlagSet(resume.Flags())
+	c.AddCommand(resume, fork)
+	return c
+}
+
+// task is what exec is asked to do.
+type task struct {
+	prompt *string
+	query  *store.Query // of an earlier session
+	copy   bool
+}
+
+// resumed reads the positional arguments of resume and fork: with --last the only one is the prompt.
+func resumed(args []string, last, all bool) (task, error) {
+	t := task{query: &store.Query{Last: last, All: all}}
+	if last && len(args) > 1 {
+		return t, usageError{errors.New("--last names the session; give one prompt, or drop --last")}
+	}
+	if !last {
+		if len(args) == 0 {
+			return t, usageError{errors.New("resume what? name a session, or use --last")}
+		}
+		t.query.Text, args = args[0], args[1:]
+	}
+	t.prompt = optional(args)
+	return t, nil
+}
+
+func optional(args []string) *string {
+	if len(args) == 0 {
+		return nil
+	}
+	return &args[0]
+}
+
+// exec runs a task: settings, prompt, checks that cost nothing, then the model, then the turn.
+func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
+	colour, err := exec.UseColour(string(x.color), w.stderrTerminal, w.env("NO_COLOR"))
+	if err != nil {
+		return usageError{err}
+	}
+	s, err := w.settings(f, choices{ignoreUser: x.ignoreUser})
+	if err != nil {
+		return err
+	}
+	if f.approval == "" {
+		s.approval = "never" // nobody is there to answer
+	}
+	human := &exec.Human{
+		Out: w.stderr, Version: version, Colour: colour, Terminal: w.stderrTerminal, Quiet: x.json,
+		HideReasoning: s.HideAgentReasoning,
+	}
+	in := exec.Input{Resume: t.query != nil, Stdin: w.stdin, Terminal: w.stdinTerminal, Notice: human.Notice}
+	if t.prompt != nil {
+		in.Argument, in.Given = *t.prompt, true
+	}
+	pending := in.Begin()
+	var prompt string
+	if !in.Given || in.Argument == "-" || strings.TrimSpace(in.Argument) == "" {
+		// Nothing to start with yet: a model that takes minutes to load should not be loaded for an empty prompt.
+		if prompt, err = pending.Prompt(ctx); err != nil {
+			return err
+		}
+	}
+	images, err := readImages(f.images)
+	if err != nil {
+		return err
+	}
+	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", stage: human.Stage}
+	if x.schema != "" {
+		if p.schema, err = exec.Schema(x.schema); err != nil {
+			return err
+		}
+	}
+	if _, inside := project.FindGit(s.dir); !inside && !x.skipGit && !f.confinement.yolo {
+		return try(fmt.Errorf("%s is not inside a git work tree, so there would be no diff to review", s.dir),
+			"git init, or --skip-git-repo-check to go on without")
+	}
+	if t.query != nil {
+		if err := p.find(s.home, s.dir, t); err != nil {
+			return err
+		}
+	}
+	a, err := w.assemble(ctx, &s, f, p)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	from := len(a.log.Events())
+	if _, err := osexec.LookPath("git"); err != nil {
+		a.warnings = append(a.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")
+	}
+	for _, warning := range a.warnings {
+		if err := a.log.Append(event.Warned{Text: warning}); err != nil {
+			return err
+		}
+	}
+	if prompt == "" {
+		if prompt, err = pending.Prompt(ctx); err != nil {
+			return err
+		}
+	}
+	code, err := exec.Run(ctx, a.session, exec.Options{
+		Prompt: chat.Message{Role: chat.User, Text: prompt, Images: images}, Compact: exec.IsCompact(prompt, len(images)),
+		JSON: x.json, From: from, LastMessage: x.last, Human: human,
+		Stdout: w.stdout, StdoutTerminal: w.stdoutTerminal, StderrTerminal: w.stderrTerminal,
+		Decline: func(q event.Asked) { a.session.Answer(q.ID, approve.No, "nobody is there to answer") },
+	})
+	if err != nil {
+		return err
+	}
+	if code != exitFine {
+		return exited(code)
+	}
+	return nil
+}
+
+// find looks up the earlier session a task goes on with.
+func (p *plan) find(home, dir string, t task) error {
+	q := *t.query
+	q.Dir = dir
+	info, err := store.Find(home, q)
+	if err != nil {
+		return err
+	}
+	if t.copy {
+		p.fork = &info
+	} else {
+		p.resume = &info
+	}
+	return nil
+}
+
+// colorFlag is --color.
+type colorFlag string
+
+func (c *colorFlag) String() string { return string(*c) }
+func (c *colorFlag) Type() string   { return "when" }
+func (c *colorFlag) Set(v string) error {
+	switch v {
+	case "auto", "always", "never":
+		*c = colorFlag(v)
+		return nil
+	}
+	return fmt.Errorf("want one of: %s", strings.Join([]string{"auto", "always", "never"}, ", "))
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot builds the whole command tree for one run.
+func newRoot(w world) *cobra.Command {
+	f := &flags{}
+	root := &cobra.Command{
+		Use:   name(w) + " [PROMPT]",
+		Short: "A coding agent for the terminal that runs on the models of your own machine",
+		Long: "interpreter reads your repository, edits files, runs commands in a sandbox and checks its own work,\n" +
+			"with a model that runs on this machine.",
+		Args:          cobra.ArbitraryArgs,
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return f.check()
+		},
+		RunE: func(*cobra.Command, []string) error {
+			return try(fmt.Errorf("this build has no interactive screen"), `interpreter exec "your task", and interpreter exec resume --last "the next one"`)
+		},
+	}
+	root.SetVersionTemplate("interpreter {{.Version}}\n")
+	root.SetOut(w.stdout)
+	root.SetErr(w.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.DisableDefaultCmd = true
+	f.addTo(root.PersistentFlags())
+	root.AddCommand(
+		newExec(w, f),
+		newSandbox(w, f),
+		newDebug(w, f),
+		newPractice(w),
+		newHarness(w),
+		newCompletion(root, w),
+	)
+	root.SetHelpCommand(newHelp(root, w))
+	return root
+}
+
+// name is what the person called us: interpreter, or i.
+func name(w world) string {
+	if filepath.Base(w.argv0) == "i" {
+		return "i"
+	}
+	return "interpreter"
+}
+
+// newCompletion prints a completion script.
+func newCompletion(root *cobra.Command, w world) *cobra.Command {
+	return &cobra.Command{
+		Use:       "completion [bash|zsh|fish|powershell]",
+		Short:     "Print a completion script for a shell",
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		RunE: func(_ *cobra.Command, args []string) error {
+			shell := "bash"
+			if len(args) == 1 {
+				shell = args[0]
+			}
+			for _, second := range []string{"interpreter", "i"} {
+				root.Use = second
+				var err error
+				switch shell {
+				case "bash":
+					err = root.GenBashCompletionV2(w.stdout, true)
+				case "zsh":
+					err = root.GenZshCompletion(w.stdout)
+				case "fish":
+					err = root.GenFishCompletion(w.stdout, true)
+				case "powershell":
+					err = root.GenPowerShellCompletionWithDesc(w.stdout)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// usageArgs turns a complaint about positional arguments into a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"interpreter/cmd/config"
+	"interpreter/harness/catalog"
+	"interpreter/sandbox"
+)
+
+// settings is what a run works with once flags, files and folders have been read.
+type settings struct {
+	folders
+	config.Config
+	warnings []string
+	mode     sandbox.Mode
+	approval string
+}
+
+// choices are what a command adds to the shared flags.
+type choices struct {
+	ignoreUser bool
+}
+
+// settings reads every layer of configuration for one run.
+func (w world) settings(f *flags, c choices) (settings, error) {
+	at, err := w.folders(f.cd)
+	if err != nil {
+		return settings{}, err
+	}
+	dedicated := map[string]any{}
+	set := func(key, value string) {
+		if value != "" {
+			dedicated[key] = value
+		}
+	}
+	set("model", f.model)
+	set("harness", f.harness)
+	set("approval_policy", f.approval)
+	set("sandbox_mode", f.confinement.mode)
+	set("model_provider", f.provider)
+	switch {
+	case f.confinement.yolo:
+		dedicated["sandbox_mode"], dedicated["approval_policy"] = string(sandbox.FullAccess), "never"
+	case f.confinement.auto:
+		dedicated["approval_policy"] = "on-request"
+	}
+	conf, warnings, err := config.Load(config.Source{
+		Home: at.home, Dir: at.dir, Cwd: at.cwd, UserHome: at.user, System: w.systemConfig,
+		Profile: f.profile, Overrides: f.overrides, Enable: f.enable, Disable: f.disable,
+		Strict: f.strict, IgnoreUser: c.ignoreUser, Flags: dedicated,
+	})
+	if err != nil {
+		return settings{}, err
+	}
+	s := settings{folders: at, Config: conf}
+	for _, warning := range warnings {
+		s.warnings = append(s.warnings, warning.String())
+	}
+	mode, approval := conf.Permissions()
+	s.mode, s.approval = sandbox.Mode(mode), approval
+	if f.oss && f.provider == "" {
+		s.ModelProvider = s.OSSProvider
+	}
+	if id, chosen := conf.HarnessChoice(); chosen {
+		if _, err := catalog.Named(id); err != nil { // before a model is loaded for it
+			return settings{}, err
+		}
+	}
+	return s, nil
+}
+
+// policy resolves the sandbox a run works in.
+func (s *settings) policy(w world, f *flags) (sandbox.Policy, error) {
+	roots := append([]string(nil), s.SandboxWorkspaceWrite.WritableRoots...)
+	for _, dir := range f.addDirs {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return sandbox.Policy{}, fmt.Errorf("--add-dir %s: %w", dir, err)
+		}
+		roots = append(roots, abs)
+	}
+	if s.mode == sandbox.ReadOnly && len(f.addDirs) > 0 {
+		s.warnings = append(s.warnings, "--add-dir has no effect in a read-only sandbox; add -s workspace-write")
+	}
+	policy, warnings, err := sandbox.Resolve(sandbox.Settings{
+		Mode: s.mode, Dir: s.dir, Writable: roots,
+		Network:    s.SandboxWorkspaceWrite.NetworkAccess,
+		ExcludeTmp: s.SandboxWorkspaceWrite.ExcludeSlashTmp, ExcludeTMPDIR: s.SandboxWorkspaceWrite.ExcludeTmpdirEnvVar,
+		TMPDIR: w.env("TMPDIR"), Home: s.home, UserHome: s.user, Environ: w.environ, Backend: s.LinuxSandbox,
+	})
+	s.warnings = append(s.warnings, warnings...)
+	return policy, err
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"interpreter/cmd/config"
+)
+
+// world is everything outside the program that a command may look at.
+type world struct {
+	stdin        *os.File
+	stdout       io.Writer
+	stderr       io.Writer
+	argv0        string
+	env          func(string) string
+	environ      []string
+	systemConfig string
+
+	stdinTerminal, stdoutTerminal, stderrTerminal bool
+}
+
+func thisWorld() world {
+	return world{
+		argv0: os.Args[0], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		env: os.Getenv, environ: os.Environ(), systemConfig: config.SystemPath,
+		stdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+}
+
+// folders are the places a run works with, real and absolute.
+type folders struct {
+	home string // the agent's own, may not exist yet
+	user string // the person's home folder
+	cwd  string // where the program was started
+	dir  string // working root: cwd, or --cd
+}
+
+// folders finds them; cd is the value of --cd.
+func (w world) folders(cd string) (folders, error) {
+	user, err := os.UserHomeDir()
+	if err != nil {
+		user = string(filepath.Separator)
+	}
+	home, err := config.Home(w.env, user)
+	if err != nil {
+		return folders{}, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return folders{}, try(err, "run it from a folder that exists")
+	}
+	dir := cwd
+	if cd != "" {
+		dir, err = filepath.Abs(cd)
+		if err != nil {
+			return folders{}, err
+		}
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("work in %s: there is no such folder", dir)
+	}
+	if err != nil {
+		return folders{}, try(err, "name a folder that exists with --cd DIR")
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return folders{}, err
+	}
+	if !info.IsDir() {
+		return folders{}, try(fmt.Errorf("work in %s: it is a file", dir), "name a folder with --cd, not a file")
+	}
+	return folders{home: home, user: user, cwd: cwd, dir: real}, nil
+}
