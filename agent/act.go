@@ -78,7 +78,7 @@ func (t *turn) tasks(calls []chat.Call) []*task {
 		k := &task{call: c}
 		k.step, k.fault = t.cfg.Harness.Step(c)
 		if k.fault == nil {
-			k.need = k.step.Need()
+			k.need = t.cfg.Workspace.NeedOf(k.step)
 			k.key = keyOf(k.step.Tool, c)
 			if k.twin = first[k.key]; k.twin == nil && !polls(k.step) {
 				first[k.key] = k

@@ -37,10 +37,22 @@ func (a Run) Need() Need {
 	}
 }
 
+// NeedOf is what an action needs in this workspace: a script whose shell the model did not name runs in ours.
+func (w *Workspace) NeedOf(a Action) Need {
+	need := a.Need()
+	if need.Script != "" && len(need.Argv) > 0 && need.Argv[0] == anyShell && w.Shell != "" {
+		need.Argv = shellArgv(w.Shell, need.Script)
+	}
+	return need
+}
+
+// anyShell stands for the workspace's own.
+const anyShell = "sh"
+
 // shellArgv is how a shell is told to run a script and no profile.
 func shellArgv(shell, script string) []string {
 	if shell == "" {
-		shell = "sh"
+		shell = anyShell
 	}
 	switch strings.TrimSuffix(strings.ToLower(filepath.Base(shell)), ".exe") {
 	case "pwsh", "powershell":
