@@ -19,7 +19,7 @@ helper: ## the small program that confines one command; embedded by build
 demo: build ## the main job, offline: a model fixes a failing test (PROVIDER=ollama MODEL=qwen3-coder:30b for a real one)
 	@benchmarks/demo
 
-test: ## everything hermetic, under three minutes
+test: helper ## everything hermetic, under three minutes
 	go vet ./...
 	go test ./...
 

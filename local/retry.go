@@ -16,8 +16,8 @@ import (
 type Patience struct {
 	Unreachable time.Duration // in all, for a server that does not answer; 0: a minute, negative: for ever
 	Loading     time.Duration // in all, for one that is busy or loading; 0: ten minutes
-	Requests    int           // repetitions after a server error; 0: four
-	Streams     int           // repetitions after an answer that broke off; 0: five
+	Requests    int           // repetitions after a server error; 0: four, negative: none
+	Streams     int           // repetitions after an answer that broke off; 0: five, negative: none
 
 	// Sleep and Jitter are for tests. Sleep returns early with the error of a context that ends; Jitter is from 0 to 1.
 	Sleep  func(ctx context.Context, d time.Duration) error

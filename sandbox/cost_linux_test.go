@@ -59,3 +59,49 @@ func children() int64 {
 	}
 	return r.Utime.Nano() + r.Stime.Nano()
 }
+
+// The figure to compare is spent-ns/op: what processes used of the processor, which a busy machine does not change.
+func BenchmarkTrue(b *testing.B) {
+	dir := b.TempDir()
+	for _, mode := range []Mode{"plain", FullAccess, ReadOnly, WorkspaceWrite} {
+		b.Run(string(mode), func(b *testing.B) {
+			start := func() {
+				proc, err := os.StartProcess("/bin/true", []string{"true"}, &os.ProcAttr{Files: []*os.File{nil, nil, nil}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				_, _ = proc.Wait()
+			}
+			if mode != "plain" {
+				p, _, err := Resolve(Settings{Mode: mode, Dir: dir})
+				if err != nil {
+					b.Fatal(err)
+				}
+				box, err := New(p)
+				if err != nil {
+					b.Skip(err)
+				}
+				start = func() {
+					c, err := box.Start(context.Background(), Command{Argv: []string{"/bin/true"}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					<-c.Done()
+				}
+			}
+			before := spent()
+			for b.Loop() {
+				start()
+			}
+			b.ReportMetric(float64(spent()-before)/float64(b.N), "spent-ns/op")
+		})
+	}
+}
+
+func spent() int64 {
+	var own, children unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &own) != nil || unix.Getrusage(unix.RUSAGE_CHILDREN, &children) != nil {
+		return 0
+	}
+	return own.Utime.Nano() + own.Stime.Nano() + children.Utime.Nano() + children.Stime.Nano()
+}

@@ -132,7 +132,7 @@ func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(loca
 	}
 	o := local.Options{
 		Providers: providers, Machine: probes.Probe, Model: f.model, Configured: s.Model, Window: s.ModelContextWindow,
-		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue,
+		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue, Patience: s.patience(w),
 	}
 	for step, err := range local.Ready(ctx, o) {
 		if err != nil {
@@ -146,6 +146,22 @@ func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(loca
 		}
 	}
 	return nil, errors.New("get a model ready: it ended without one")
+}
+
+// patience is how often a person wants a failing request repeated; a 0 that they wrote means not at all.
+func (s *settings) patience(w world) local.Patience {
+	p := w.patience
+	entry, known := s.ModelProviders["ollama"]
+	if !known {
+		return p
+	}
+	if p.Requests = entry.RequestMaxRetries; p.Requests == 0 {
+		p.Requests = -1
+	}
+	if p.Streams = entry.StreamMaxRetries; p.Streams == 0 {
+		p.Streams = -1
+	}
+	return p
 }
 
 // rescue reads calls that a server passed on as text, as every harness does.
@@ -207,8 +223,13 @@ func (s *settings) harness(m local.ModelInfo, address string) (harness.Harness, 
 	return h, why, nil
 }
 
-// childEnvironment is what commands see of ours.
+// childEnvironment is what commands of the agent see of ours.
 func (s *settings) childEnvironment(w world, more ...string) []string {
+	return append(s.environment(w, s.ShellEnvironmentPolicy.IgnoreDefaultExcludes), more...)
+}
+
+// environment is ours after the person's policy; secrets says whether what looks like one is passed on.
+func (s *settings) environment(w world, secrets bool) []string {
 	p := s.ShellEnvironmentPolicy
 	var keys []string
 	for _, provider := range s.ModelProviders {
@@ -216,9 +237,9 @@ func (s *settings) childEnvironment(w world, more ...string) []string {
 			keys = append(keys, provider.EnvKey)
 		}
 	}
-	return append(sandbox.Environ(w.environ, sandbox.EnvPolicy{
-		Inherit: p.Inherit, Secrets: p.IgnoreDefaultExcludes, Keys: keys, Exclude: p.Exclude, Set: p.Set, IncludeOnly: p.IncludeOnly,
-	}), more...)
+	return sandbox.Environ(w.environ, sandbox.EnvPolicy{
+		Inherit: p.Inherit, Secrets: secrets, Keys: keys, Exclude: p.Exclude, Set: p.Set, IncludeOnly: p.IncludeOnly,
+	})
 }
 
 // shell is the program that runs scripts.
@@ -240,7 +261,7 @@ func openLog(home string, begun event.Begun, p plan) (*event.Log, *store.File, e
 		return store.Open(p.resume.Path)
 	case p.fork != nil:
 		begun.ForkedFrom = p.fork.ID
-		return store.Fork(home, *p.fork, begun, 0)
+		return store.Fork(home, *p.fork, begun, -1)
 	case p.ephemeral:
 		return store.Ephemeral(begun), nil, nil
 	}

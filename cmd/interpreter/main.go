@@ -8,15 +8,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"interpreter/sandbox"
 )
 
 // version is set at link time from git.
 var version = "dev"
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == confineCommand {
-		os.Exit(confineMain())
-	}
+	sandbox.AsHelper()
 	ctx, stop := interruptible()
 	code := run(ctx, thisWorld(), os.Args[1:])
 	stop()

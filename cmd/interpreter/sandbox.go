@@ -7,13 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"interpreter/sandbox"
-	"interpreter/sandbox/helper"
 )
-
-// confineCommand is how the sandbox calls this program when the small helper is not embedded.
-const confineCommand = "__sandbox"
-
-func confineMain() int { return helper.Main() }
 
 // newSandbox runs one command as the agent would.
 func newSandbox(w world, f *flags) *cobra.Command {
@@ -37,7 +31,10 @@ func newSandbox(w world, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			code, err := sandbox.RunForeground(cmd.Context(), box, sandbox.Command{Argv: args, Env: s.childEnvironment(w)}, os.Stdin, os.Stdout, os.Stderr)
+			// The person typed this command and owns this environment: no name is taken for a secret unless they said so.
+			secrets := s.ShellEnvironmentPolicy.IgnoreDefaultExcludes || !s.IsSet("shell_environment_policy", "ignore_default_excludes")
+			command := sandbox.Command{Argv: args, Env: s.environment(w, secrets)}
+			code, err := sandbox.RunForeground(cmd.Context(), box, command, os.Stdin, os.Stdout, os.Stderr)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"interpreter/cmd/config"
+	"interpreter/local"
 )
 
 // world is everything outside the program that a command may look at.
@@ -24,6 +25,8 @@ type world struct {
 	systemConfig string
 
 	stdinTerminal, stdoutTerminal, stderrTerminal bool
+
+	patience local.Patience // with a model server; the zero value is a person's
 }
 
 func thisWorld() world {

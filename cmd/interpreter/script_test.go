@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"interpreter/local/practice"
+	"interpreter/sandbox"
+)
+
+// The test binary is the program when it is called interpreter or i, and the one that confines a command when the
+// sandbox starts it for that.
+func TestMain(m *testing.M) {
+	sandbox.AsHelper()
+	program := func() {
+		ctx, stop := interruptible()
+		code := run(ctx, practiceWorld(), os.Args[1:])
+		stop()
+		os.Exit(code)
+	}
+	testscript.Main(m, map[string]func(){"interpreter": program, "i": program})
+}
+
+// practiceWorld is this world without the machine's own settings and with a clock that need not be waited for:
+// everything is asked again at once, and told with the wait that a person would see.
+func practiceWorld() world {
+	w := thisWorld()
+	w.systemConfig = ""
+	w.patience.Sleep = func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
+	w.patience.Jitter = func() float64 { return 0.5 }
+	return w
+}
+
+// Each script is a terminal session in a fresh git repository, with a home of its own and with the model of its
+// `-- model --` section, if it has one. A demand of that model that was not met fails the script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUp,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   cmdExits,
+			"exited":  cmdExited,
+			"json":    cmdJSON,
+			"session": cmdSession,
+			"asked":   cmdAsked,
+			"prefix":  cmdPrefix,
+			"await":   cmdAwait,
+			"within":  cmdWithin,
+			"nosuch":  cmdNosuch,
+		},
+	})
+}
+
+// stage is what the commands of one script share.
+type stage struct {
+	server  *practice.Server // nil without a model
+	home    string
+	mark    time.Time   // of the latest await
+	started []*exec.Cmd // in the background then
+}
+
+// on is the stage of a running script.
+func on(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
+
+type stageKey struct{}
+
+// nobody is an address where no server is and none will be: the port is reserved and privileged.
+const nobody = "http://127.0.0.1:1"
+
+func setUp(env *testscript.Env) error {
+	outside := env.WorkDir + "-outside" // of the repository: the two homes
+	s := &stage{home: filepath.Join(outside, "interpreter")}
+	env.Values[stageKey{}] = s
+	user := filepath.Join(outside, "user")
+	for _, dir := range []string{s.home, user} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	env.Defer(func() { os.RemoveAll(outside) })
+	program, err := exec.LookPath("interpreter")
+	if err != nil {
+		return err
+	}
+	env.Setenv("INTERPRETER_HOME", s.home)
+	env.Setenv("HOME", user)
+	env.Setenv("BIN", filepath.Dir(program))
+	env.Setenv("OUTSIDE", outside)
+	env.Setenv("OLLAMA_HOST", nobody)
+	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	if err := s.rehearse(env); err != nil {
+		return err
+	}
+	git := exec.Command("git", "-c", "init.defaultBranch=main", "init", "-q", "--template=")
+	git.Dir, git.Env = env.WorkDir, env.Vars
+	if out, err := git.CombinedOutput(); err != nil {
+		return fmt.Errorf("git init: %w: %s", err, out)
+	}
+	return nil
+}
+
+// rehearse serves the model of a script.
+func (s *stage) rehearse(env *testscript.Env) error {
+	path := filepath.Join(env.WorkDir, "model")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	script, err := practice.Parse(string(text))
+	if err != nil {
+		return err
+	}
+	s.server = practice.NewServer(script)
+	s.server.Sleep = forgo
+	listening := httptest.NewServer(s.server)
+	env.Setenv("OLLAMA_HOST", listening.URL)
+	env.Defer(func() {
+		listening.CloseClientConnections()
+		listening.Close()
+		if failures := s.server.Failures(); len(failures) > 0 {
+			for _, f := range failures {
+				env.T().Log(f)
+			}
+			env.T().FailNow()
+		}
+	})
+	return os.Remove(path)
+}
+
+// forgo passes over the waits of a script, but for one of an hour or more: it lasts until the client has gone.
+func forgo(ctx context.Context, d time.Duration) error {
+	if d < time.Hour {
+		return ctx.Err()
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
