@@ -373,7 +373,7 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	var wrong *CheckError
 	switch {
 	case errors.As(err, &wrong):
-		return "", &Refusal{Code: Unproven, Model: c.model.Name, Text: wrong.Error(), Try: r.another(ctx, c.model.Name)}
+		return "", &Refusal{Code: Unproven, Model: c.model.Name, Text: wrong.Error(), Try: r.another(ctx, c.model.Name) + "; -c tool_check=false uses it all the same"}
 	case err != nil && ctx.Err() == nil && checking.Err() != nil:
 		return NotKnown, r.warn("check", fmt.Sprintf("%s took longer than %s for the tool check; it goes on unproven", c.model.Name, r.CheckFor))
 	case err != nil:

@@ -17,6 +17,7 @@ type Config struct {
 	ModelContextWindow         int           `toml:"model_context_window" min:"1"`
 	ModelAutoCompactTokenLimit int           `toml:"model_auto_compact_token_limit" min:"1"`
 	ModelReasoningEffort       string        `toml:"model_reasoning_effort"`
+	ToolCheck                  bool          `toml:"tool_check"`
 	ModelCatalogJSON           string        `toml:"model_catalog_json" path:"file"`
 	ModelInstructionsFile      string        `toml:"model_instructions_file" path:"file"`
 	DeveloperInstructions      string        `toml:"developer_instructions"`
@@ -184,6 +185,7 @@ type TUI struct {
 func defaults() Config {
 	return Config{
 		HarnessGuidance:             true,
+		ToolCheck:                   true,
 		BackgroundTerminalTimeout:   5 * time.Minute,
 		LinuxSandbox:                "auto",
 		AllowLoginShell:             true,

@@ -132,7 +132,7 @@ func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(loca
 	}
 	o := local.Options{
 		Providers: providers, Machine: probes.Probe, Model: f.model, Configured: s.Model, Window: s.ModelContextWindow,
-		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue, Patience: s.patience(w),
+		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue, SkipCheck: !s.ToolCheck, Patience: s.patience(w),
 	}
 	for step, err := range local.Ready(ctx, o) {
 		if err != nil {

@@ -79,14 +79,11 @@ type stageKey struct{}
 const nobody = "http://127.0.0.1:1"
 
 func setUp(env *testscript.Env) error {
-	outside := env.WorkDir + "-outside" // of the repository: the two homes
-	s := &stage{home: filepath.Join(outside, "interpreter")}
+	outside := env.WorkDir + "-outside" // of the repository
+	s := &stage{home: filepath.Join(outside, "home")}
 	env.Values[stageKey{}] = s
-	user := filepath.Join(outside, "user")
-	for _, dir := range []string{s.home, user} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+	if err := os.MkdirAll(s.home, 0o700); err != nil {
+		return err
 	}
 	env.Defer(func() { os.RemoveAll(outside) })
 	program, err := exec.LookPath("interpreter")
@@ -94,7 +91,6 @@ func setUp(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("INTERPRETER_HOME", s.home)
-	env.Setenv("HOME", user)
 	env.Setenv("BIN", filepath.Dir(program))
 	env.Setenv("OUTSIDE", outside)
 	env.Setenv("OLLAMA_HOST", nobody)
