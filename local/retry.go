@@ -44,7 +44,7 @@ func (p Patience) filled() Patience {
 		p.Streams = 5
 	}
 	if p.Sleep == nil {
-		p.Sleep = sleep
+		p.Sleep = Sleep
 	}
 	if p.Jitter == nil {
 		p.Jitter = rand.Float64
@@ -52,7 +52,8 @@ func (p Patience) filled() Patience {
 	return p
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, or returns early with the reason why ctx ended.
+func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"interpreter/agent/store"
 	"interpreter/local/chat"
 )
 
@@ -68,8 +69,12 @@ func remedyOf(err error) string {
 		return with.Remedy()
 	}
 	var model *chat.Error
-	if errors.As(err, &model) {
+	var kept *store.Error
+	switch {
+	case errors.As(err, &model):
 		return model.Remedy
+	case errors.As(err, &kept):
+		return kept.Remedy
 	}
 	return ""
 }

@@ -43,8 +43,14 @@ func practiceWorld() world {
 // Each script is a terminal session in a fresh git repository, with a home of its own and with the model of its
 // `-- model --` section, if it has one. A demand of that model that was not met fails the script.
 func TestScripts(t *testing.T) {
+	root, err := os.MkdirTemp("/var/tmp", "interpreter-scripts-") // /tmp is one place that commands may write to
+	if err != nil {
+		root = t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(root) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
+		WorkdirRoot:         root,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setUp,

@@ -32,7 +32,7 @@ var tools = []harness.Tool{
 	harness.Row("grep", grep, sayLines),
 	harness.Row("find", find, sayFiles),
 	harness.Row("ls", ls, sayEntries),
-	harness.Row("update_plan", plan, func(action.Planned) string { return "Plan updated" }),
+	harness.Row("update_plan", harness.UpdatePlan, func(action.Planned) string { return "Plan updated" }),
 }
 
 // budget bounds one result, in bytes: a twelfth of the smallest window worth working in.
@@ -43,23 +43,4 @@ func decode(m chat.Message) (chat.Message, error) {
 		step, err := harness.Harness{Tools: tools}.Step(c)
 		return err != nil || step.Need().Effect == action.Reads || step.Need().Effect == action.Thinks
 	})
-}
-
-type planParams struct {
-	Items []struct {
-		Text   string `json:"step"`
-		Status string `json:"status" enum:"pending,in_progress,completed" absent:"ok"`
-	} `json:"plan"`
-	Why string `json:"explanation,omitempty"`
-}
-
-func plan(p planParams) action.Plan {
-	a := action.Plan{Why: p.Why}
-	for _, i := range p.Items {
-		if i.Status == "" {
-			i.Status = "pending"
-		}
-		a.Items = append(a.Items, action.PlanItem{Text: i.Text, Status: i.Status})
-	}
-	return a
 }

@@ -30,7 +30,7 @@ var tools = []harness.Tool{
 	harness.Choice("exec_command", execCommand),
 	harness.Choice("write_stdin", writeStdin),
 	harness.Row("apply_patch", applyPatch, sayPatched),
-	harness.Row("update_plan", updatePlan, func(action.Planned) string { return "Plan updated" }),
+	harness.Row("update_plan", harness.UpdatePlan, func(action.Planned) string { return "Plan updated" }),
 	harness.Row("view_image", viewImage, sayImage).If(func(e harness.Environment) bool { return e.Vision }),
 	harness.Row("request_user_input", requestInput, sayAnswers).If(func(e harness.Environment) bool { return e.Interactive }),
 	harness.Choice("shell_command", shellCommand).Hide(),

@@ -8,25 +8,6 @@ import (
 	"interpreter/sandbox/action"
 )
 
-type planParams struct {
-	Items []struct {
-		Text   string `json:"step"`
-		Status string `json:"status" enum:"pending,in_progress,completed" absent:"ok"`
-	} `json:"plan"`
-	Why string `json:"explanation,omitempty"`
-}
-
-func updatePlan(p planParams) action.Plan {
-	a := action.Plan{Why: p.Why}
-	for _, i := range p.Items {
-		if i.Status == "" {
-			i.Status = "pending"
-		}
-		a.Items = append(a.Items, action.PlanItem{Text: i.Text, Status: i.Status})
-	}
-	return a
-}
-
 type imageParams struct {
 	Path string `json:"path"`
 }

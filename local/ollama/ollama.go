@@ -73,7 +73,7 @@ func New(base string, o Options) (*Provider, error) {
 	return &Provider{
 		base:    strings.TrimRight(u.String(), "/"),
 		options: o,
-		pause:   pause,
+		pause:   local.Sleep,
 		// No proxy and no limit on the whole answer: reading a long prompt may take many minutes.
 		client: &http.Client{
 			Transport: &http.Transport{
@@ -137,18 +137,6 @@ func parseVersion(text string) ([3]int, bool) {
 	return v, true
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// send makes a request and returns an answer with a good status; others become errors.
 func (p *Provider) send(ctx context.Context, method, path, model string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(body))
 	if err != nil {
