@@ -28,7 +28,7 @@ func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE) // a reader that leaves must not kill us before we have stopped our children
+	signal.Ignore(borne...)
 	go func() {
 		if _, ok := <-signals; !ok {
 			return

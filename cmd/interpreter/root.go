@@ -58,7 +58,7 @@ func newCompletion(root *cobra.Command, w world) *cobra.Command {
 		Use:       "completion [bash|zsh|fish|powershell]",
 		Short:     "Print a completion script for a shell",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		Args:      usageArgs(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			shell := "bash"
 			if len(args) == 1 {

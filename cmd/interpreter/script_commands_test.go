@@ -19,7 +19,7 @@ import (
 	"interpreter/local/practice"
 )
 
-// cmdExits is: exits CODE PROGRAM [ARG…] runs a program that ends with exactly this exit code.
+// cmdExits is `exits CODE PROGRAM [ARG…]`: it runs a program that ends with exactly this exit code.
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM [ARG…]")
@@ -38,7 +38,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdExited is: exited CODE is about the program that ran in the background at the latest await and has been waited for.
+// cmdExited is `exited CODE`, about the program that ran in the background at the latest await and was waited for.
 func cmdExited(ts *testscript.TestScript, neg bool, args []string) {
 	s := on(ts)
 	if neg || len(args) != 1 || len(s.started) != 1 || s.started[0].ProcessState == nil {
@@ -82,9 +82,9 @@ func (l line) name() string {
 	return name
 }
 
-// cmdJSON is: json NAME… is about the standard output of the latest program: every line is JSON, in the order of the names, a line
-// each. The name of an item's line is like completed:agent_message. It also checks what always holds: a thread begins
-// it, a turn's end with an id or five counts ends it, ids count up, and what was started is completed once.
+// cmdJSON is `json NAME…`, about the standard output of the latest program: every line is JSON, in the order of the
+// names, one a line. The name of an item's line is like completed:agent_message. It also checks what always holds: a
+// thread begins it, a turn's end with a reason or five counts ends it, ids count up, and what began is completed once.
 func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: json NAME…")
@@ -158,7 +158,7 @@ func paired(lines []line) string {
 	return ""
 }
 
-// cmdSession is: session COUNT says how many sessions are kept, and sets SESSION to the id of the newest and FILE to its file.
+// cmdSession is `session COUNT`: so many sessions are kept. It sets SESSION to the id of the newest and FILE to its path.
 func cmdSession(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: session COUNT")
@@ -194,7 +194,8 @@ func requests(ts *testscript.TestScript) []practice.Received {
 	})
 }
 
-// cmdAsked is: asked COUNT says how often the model was asked; asked NUMBER PATTERN that this request, from 1 on, matches.
+// cmdAsked is `asked COUNT`: the model was asked so often; or `[!] asked NUMBER PATTERN`: this request, counted from 1,
+// matches.
 func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	got := requests(ts)
 	switch {
@@ -211,20 +212,40 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		if pattern.Match(got[n-1].Body) == neg {
 			ts.Logf("request %d: %s", n, got[n-1].Body)
-			ts.Fatalf("request %d: match of %s is %v", n, args[1], !neg == false)
+			ts.Fatalf("request %d, as above: matches %s: %v", n, args[1], neg)
 		}
 	default:
 		ts.Fatalf("usage: asked COUNT | [!] asked NUMBER PATTERN")
 	}
 }
 
-// cmdPrefix is: prefix COUNT says that there were so many requests and that the messages and tools of each, as bytes, are the
+// cmdSent is `sent NUMBER FILE`: the messages and tools of this request, as bytes, are those in the file, which may be
+// stdout.
+func cmdSent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sent NUMBER FILE")
+	}
+	got, n := requests(ts), number(ts, args[0])
+	if n < 1 || n > len(got) {
+		ts.Fatalf("the model was asked %d times; there is no request %d", len(got), n)
+	}
+	var sent, want body
+	ts.Check(json.Unmarshal(got[n-1].Body, &sent))
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &want))
+	if !bytes.Equal(sent.Messages, want.Messages) || !bytes.Equal(sent.Tools, want.Tools) {
+		ts.Fatalf("request %d:\n%s\n%s\nwant:\n%s\n%s", n, sent.Messages, sent.Tools, want.Messages, want.Tools)
+	}
+}
+
+// body is what of a request the next one must begin with.
+type body struct{ Tools, Messages json.RawMessage }
+
+// cmdPrefix is `prefix COUNT`: there were so many requests, and the messages and tools of each, as bytes, are the
 // beginning of the next one's.
 func cmdPrefix(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: prefix COUNT")
 	}
-	type body struct{ Tools, Messages json.RawMessage }
 	var last body
 	got := requests(ts)
 	for i, r := range got {
@@ -248,21 +269,21 @@ func cmdPrefix(ts *testscript.TestScript, neg bool, args []string) {
 // patience bounds every wait for something that must happen.
 const patience = 10 * time.Second
 
-// cmdAwait is: await FILE waits until a file is there; await asked waits for the first request of a turn. The time of that is
-// what within measures from.
+// cmdAwait is `await FILE`: it waits until a file is there; or `await asked COUNT`: until the model was asked so often.
+// From then on within measures.
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await FILE, or await asked")
-	}
-	there := func() bool {
-		if args[0] == "asked" {
-			return len(requests(ts)) > 0
-		}
-		_, err := os.Stat(ts.MkAbs(args[0]))
-		return err == nil
+	var there func() bool
+	switch {
+	case neg || len(args) == 0 || len(args) > 2 || len(args) == 2 && args[0] != "asked":
+		ts.Fatalf("usage: await FILE | await asked COUNT")
+	case len(args) == 2:
+		count := number(ts, args[1])
+		there = func() bool { return len(requests(ts)) >= count }
+	default:
+		there = func() bool { _, err := os.Stat(ts.MkAbs(args[0])); return err == nil }
 	}
 	if !comes(there) {
-		ts.Fatalf("%s did not come in %s", args[0], patience)
+		ts.Fatalf("%s did not come in %s", strings.Join(args, " "), patience)
 	}
 	s := on(ts)
 	s.mark, s.started = time.Now(), ts.BackgroundCmds()
@@ -278,7 +299,7 @@ func comes(so func() bool) bool {
 	return true
 }
 
-// cmdWithin is: within DURATION fails when more time has passed since the latest await.
+// cmdWithin is `within DURATION`: no more time has passed since the latest await.
 func cmdWithin(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: within DURATION")
@@ -290,25 +311,22 @@ func cmdWithin(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdNosuch is: nosuch TEXT says that no process has the text in its command line. The system may need a moment to bury the dead.
-func cmdNosuch(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: nosuch TEXT")
+// cmdAlive is `[!] alive TEXT`: some process has the text in its command line, or none has. The system may need a
+// moment to bury the dead.
+func cmdAlive(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] alive TEXT")
 	}
-	var found []string
-	gone := comes(func() bool {
-		found = found[:0]
-		files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-		ts.Check(err)
-		for _, f := range files {
-			words, err := os.ReadFile(f)
-			if err == nil && strings.Contains(strings.ReplaceAll(string(words), "\x00", " "), args[0]) {
-				found = append(found, f)
-			}
-		}
-		return len(found) == 0
+	if !comes(func() bool { return running(args[0]) != neg }) {
+		ts.Fatalf("a process with %q: %v", args[0], neg)
+	}
+}
+
+// running looks through the processes of this machine.
+func running(text string) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	return slices.ContainsFunc(files, func(path string) bool {
+		words, err := os.ReadFile(path) // an error is a process that has ended meanwhile
+		return err == nil && strings.Contains(strings.ReplaceAll(string(words), "\x00", " "), text)
 	})
-	if !gone {
-		ts.Fatalf("still running: %s", strings.Join(found, ", "))
-	}
 }

@@ -60,10 +60,11 @@ func TestScripts(t *testing.T) {
 			"json":    cmdJSON,
 			"session": cmdSession,
 			"asked":   cmdAsked,
+			"sent":    cmdSent,
 			"prefix":  cmdPrefix,
 			"await":   cmdAwait,
 			"within":  cmdWithin,
-			"nosuch":  cmdNosuch,
+			"alive":   cmdAlive,
 		},
 	})
 }
@@ -101,6 +102,9 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("OUTSIDE", outside)
 	env.Setenv("OLLAMA_HOST", nobody)
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	if env.Getenv("GORACE") == "" {
+		env.Setenv("GORACE", "atexit_sleep_ms=10") // a second at the end of each program otherwise, under -race
+	}
 	if err := s.rehearse(env); err != nil {
 		return err
 	}

@@ -204,6 +204,9 @@ func begins(s *Script, positions [][]*Reply, m chat.Message) bool {
 			return true
 		}
 		said := r.text()
+		if len(m.Calls) > 0 && said != "" {
+			return true // calls that leaked as text and were put right
+		}
 		if text == "" {
 			if strings.TrimSpace(said) == "" && r.calls() == 0 && len(m.Calls) == 0 {
 				return true
@@ -215,9 +218,6 @@ func begins(s *Script, positions [][]*Reply, m chat.Message) bool {
 		}
 		if at := group.FindStringIndex(said); at != nil && strings.HasPrefix(text, strings.TrimSpace(said[:at[0]])) {
 			return true
-		}
-		if len(m.Calls) > 0 && said != "" {
-			return true // calls that leaked as text and were put right
 		}
 	}
 	return false
