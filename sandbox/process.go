@@ -248,5 +248,5 @@ func lookPath(name string, env []string, dir string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("start %s: there is no such program on PATH", name)
+	return "", fmt.Errorf("start %s: %w", name, ErrNoProgram)
 }

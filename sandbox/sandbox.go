@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 )
@@ -89,6 +90,9 @@ type Box interface {
 	// Backend names what confines commands: "namespace", "bubblewrap", "landlock", "seatbelt", "none".
 	Backend() string
 }
+
+// ErrNoProgram is a command whose program is nowhere on PATH.
+var ErrNoProgram = errors.New("there is no such program on PATH")
 
 // A Process is a command that was started. Its methods may be called from any goroutine.
 type Process interface {

@@ -55,6 +55,9 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if f.approval == "" {
+				s.approval = "never" // as exec, whose request this is
+			}
 			policy, err := s.policy(w, f)
 			if err != nil {
 				return err

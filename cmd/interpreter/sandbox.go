@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ func newSandbox(w world, f *flags) *cobra.Command {
 			command := sandbox.Command{Argv: args, Env: s.environment(w, secrets)}
 			code, err := sandbox.RunForeground(cmd.Context(), box, command, os.Stdin, os.Stdout, os.Stderr)
 			if err != nil {
-				return err
+				return notStarted(w, err)
 			}
 			if code != 0 {
 				return exited(code)
@@ -46,4 +48,19 @@ func newSandbox(w world, f *flags) *cobra.Command {
 	}
 	c.Flags().SetInterspersed(false)
 	return c
+}
+
+// notStarted ends like a shell does for a program that is not there, or that may not be run.
+func notStarted(w world, err error) error {
+	code := 0
+	switch {
+	case errors.Is(err, sandbox.ErrNoProgram), errors.Is(err, fs.ErrNotExist):
+		code = 127
+	case errors.Is(err, fs.ErrPermission):
+		code = 126
+	default:
+		return err
+	}
+	report(w.stderr, err)
+	return exited(code)
 }
