@@ -38,10 +38,11 @@ const sideways = 8
 // act carries out the calls of an answer: those that only read side by side, all others one after another. Each
 // gets one Did, in call order.
 func (t *turn) act(ctx context.Context, said event.Said) error {
-	t.tries.justNow = false
+	t.tries.justNow, t.begun = false, ""
 	if said.Finish == chat.CutShort {
-		return t.refuseAll(said.Message.Calls, wordsCutCall)
+		return t.cutCalls(ctx, said.Message.Calls)
 	}
+	t.tries.cut = 0
 	tasks := t.tasks(said.Message.Calls)
 	for i := 0; i < len(tasks); {
 		n := 1
@@ -53,8 +54,22 @@ func (t *turn) act(ctx context.Context, said event.Said) error {
 		}
 		i += n
 	}
-	if t.repeats.over || t.calls > t.cfg.MaxCalls {
-		return t.wrapUp(ctx)
+	switch {
+	case t.calls > t.cfg.MaxCalls:
+		return t.wrapUp(ctx, fmt.Sprintf("the limit of %d tool calls in a turn is reached", t.cfg.MaxCalls))
+	case t.repeats.over:
+		return t.wrapUp(ctx, "the model kept repeating calls that change nothing")
+	}
+	return nil
+}
+
+// cutCalls answers calls that the length limit cut off. A model that only ever gets so far must not go on for ever.
+func (t *turn) cutCalls(ctx context.Context, calls []chat.Call) error {
+	if err := t.refuseAll(calls, wordsCutCall); err != nil {
+		return err
+	}
+	if t.tries.cut++; t.tries.cut > maxCut {
+		return t.wrapUp(ctx, "the model's calls were cut off at its length limit several times in a row")
 	}
 	return nil
 }
@@ -240,11 +255,7 @@ func (t *turn) bounded(words string) string {
 }
 
 // wrapUp gives the model its last word: one answer, whose calls are refused.
-func (t *turn) wrapUp(ctx context.Context) error {
-	why := "the model kept repeating calls that change nothing"
-	if t.calls > t.cfg.MaxCalls {
-		why = fmt.Sprintf("the limit of %d tool calls in a turn is reached", t.cfg.MaxCalls)
-	}
+func (t *turn) wrapUp(ctx context.Context, why string) error {
 	if err := t.inject("end of tools", wordsWrapUp); err != nil {
 		return err
 	}

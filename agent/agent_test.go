@@ -370,13 +370,45 @@ func TestReadsSideBySideAnswerInCallOrder(t *testing.T) {
 
 func TestCutAnswerRunsNothing(t *testing.T) {
 	w := start(t, script(run("echo x")+"\nfinish length", "say cut\nfinish length", "say ok"))
-	if ended := w.prompt("go"); ended.Final != "ok" {
+	if ended := w.prompt("go"); ended.Final != "cutok" { // the model was asked to go on where it ended
 		t.Errorf("got %+v", ended)
 	}
 	if len(w.box.Commands()) > 0 || !strings.Contains(w.words()[0], "cut off") {
 		t.Errorf("ran %v, said %q", w.box.Commands(), w.words())
 	}
 	if in := bodies[event.Injected](w.log); len(in) != 1 || in[0].Message.Text != wordsCutText {
+		t.Errorf("got %+v", in)
+	}
+}
+
+// A model whose calls never get to their end is stopped, not asked for ever.
+func TestCallsThatAreAlwaysCut(t *testing.T) {
+	cut := run("echo x") + "\nfinish length"
+	w := start(t, script(cut, cut, cut, cut, "say It is too long for me.", "say never asked for"))
+	err := w.Prompt(context.Background(), chat.Message{Text: "go"})
+	if ended := w.ended(); err != nil || ended.Reason != event.Limited || !strings.Contains(ended.Error, "cut off") || ended.Final != "It is too long for me." {
+		t.Errorf("got %+v, %v", ended, err)
+	}
+	w = start(t, script(cut, cut, run("echo y"), cut, cut, "say ok")) // not in a row
+	if ended := w.prompt("go"); ended.Final != "ok" {
+		t.Errorf("got %+v", ended)
+	}
+}
+
+func TestCallInTextThatWasCutIsNotRun(t *testing.T) {
+	decode := func(c *Config) {
+		c.Harness.Decode = func(m chat.Message) (chat.Message, error) {
+			if m.Text == "CALL" {
+				m.Text, m.Calls = "", []chat.Call{{Name: "run", Args: json.RawMessage(`{"command":"echo x"}`)}}
+			}
+			return m, nil
+		}
+	}
+	w := start(t, script("say CALL\nfinish length", "say ok"), decode)
+	if ended := w.prompt("go"); ended.Final != "ok" || len(w.box.Commands()) > 0 {
+		t.Errorf("ended with %+v, ran %v", ended, w.box.Commands())
+	}
+	if in := bodies[event.Injected](w.log); len(in) != 1 || !strings.Contains(in[0].Message.Text, "cut off") {
 		t.Errorf("got %+v", in)
 	}
 }

@@ -51,7 +51,7 @@ func (t *turn) ask(ctx context.Context) (event.Said, error) {
 			}
 			continue
 		}
-		t.tries.empty, t.tries.prodded = 0, 0
+		t.tries.empty, t.tries.prodded, t.tries.overflows = 0, 0, 0
 		t.format = nil
 		t.normalise(&said.Message)
 		if err := t.add(said); err != nil {
@@ -122,20 +122,26 @@ func (t *turn) stream(ctx context.Context, req chat.Request, loud bool) (event.S
 // decode finds calls that were written as prose. The error is one that cannot be read.
 func (t *turn) decode(said *event.Said) error {
 	h := t.cfg.Harness
-	if h.Decode == nil || said.Finish == chat.CutShort {
+	if h.Decode == nil {
 		return nil
 	}
 	m, err := h.Decode(said.Message)
 	if err != nil {
 		return err
 	}
-	if n := len(m.Calls) - len(said.Message.Calls); n > 0 {
+	n := len(m.Calls) - len(said.Message.Calls)
+	if said.Finish == chat.CutShort && n > 0 {
+		return errCutText // what looks whole may have been meant to go on
+	}
+	if n > 0 {
 		_ = t.add(event.Recovered{What: "call written as text", Detail: fmt.Sprintf("%d call(s)", n)}) // a lost log shows at the next step
 	}
 	m.Role = chat.Assistant
 	said.Message = m
 	return nil
 }
+
+var errCutText = errors.New(wordsCutTextCall)
 
 // normalise gives each call an id of its own and arguments that are an object; what did not parse stays in Raw and
 // never reaches a server again.
@@ -192,12 +198,14 @@ func (t *turn) empty(said event.Said) error {
 func (t *turn) settle(said event.Said) (done bool, err error) {
 	again := t.tries.justNow
 	t.tries.justNow = false
-	t.final = said.Message.Text
+	t.final = t.begun + said.Message.Text
+	t.begun = ""
 	if t.readMail(""); len(t.steers) > 0 {
 		return false, nil
 	}
 	if said.Finish == chat.CutShort {
 		if t.tries.cut++; t.tries.cut <= maxCut {
+			t.begun = t.final
 			return false, t.inject("cut answer", wordsCutText)
 		}
 		return true, t.add(event.Warned{Text: "the answer was cut off at the model's limit several times"})
@@ -213,7 +221,7 @@ func (t *turn) settle(said event.Said) (done bool, err error) {
 		}
 	}
 	if t.schema != nil {
-		return t.shape(said)
+		return t.shape()
 	}
 	return true, nil
 }

@@ -43,16 +43,26 @@ func (t *turn) tooLarge(size int) error {
 
 // shrink answers an overflow the server reported: compact once, then give up with both numbers.
 func (t *turn) shrink(ctx context.Context, overflow *chat.Error) error {
-	if overflow.Window > 0 {
-		t.limit = overflow.Window
-	}
+	size := t.size()
+	t.learn(overflow, size)
 	if t.tries.overflows++; t.tries.overflows > 1 || t.fold.Len() < 2 {
 		if overflow.Prompt > 0 && overflow.Window > 0 {
 			return overflow
 		}
-		return &Failure{fmt.Errorf("%w (the request has about %d tokens, the window holds %d)", overflow, t.size(), t.window()), overflow.Remedy}
+		return &Failure{fmt.Errorf("%w (the request has about %d tokens)", overflow, size), overflow.Remedy}
 	}
 	return t.compact(ctx)
+}
+
+// learn takes the real window from a refusal. A server that names none, or one that what it refused should have fitted,
+// counts otherwise than we do: its window is less than our measure of that request.
+func (t *turn) learn(overflow *chat.Error, size int) {
+	if overflow.Window > 0 {
+		t.limit = overflow.Window
+	}
+	if window := t.window(); window == 0 || size < window {
+		t.limit = size * 95 / 100
+	}
 }
 
 // compact replaces the conversation by the person's recent words and a summary.
@@ -119,15 +129,13 @@ func (t *turn) summarise(ctx context.Context) (string, chat.Usage, error) {
 		if window := t.window(); window > 0 {
 			room := int(share*float64(window)) - t.fixed() - estimate([]chat.Message{tail})
 			if i > 0 || t.size() > window*9/10 {
-				req.Messages = append(slices.Clone(req.Messages[:opening]), newest(req.Messages[opening:], room)...)
+				req.Messages = append(slices.Clone(req.Messages[:opening]), t.latest(req.Messages[opening:], room)...)
 			}
 		}
 		req.Messages = append(slices.Clip(req.Messages), tail)
 		said, err := t.stream(ctx, req, false)
 		if overflow := overflowOf(err); overflow != nil {
-			if overflow.Window > 0 {
-				t.limit = overflow.Window
-			}
+			t.learn(overflow, t.fixed()+estimate(req.Messages[opening:]))
 			continue
 		}
 		if err != nil {
@@ -141,6 +149,18 @@ func (t *turn) summarise(ctx context.Context) (string, chat.Usage, error) {
 	return wordsDigest + t.lastWords(), usage, nil
 }
 
+// latest is the end of a conversation as far as there is room. A turn may be longer than that: then what the person
+// asked for stands before the part of it that is left.
+func (t *turn) latest(messages []chat.Message, room int) []chat.Message {
+	rest := newest(messages, room)
+	if len(rest) > 0 && rest[0].Role == chat.User {
+		return rest
+	}
+	prompts := t.fold.Prompts()
+	asked := recent(prompts[max(0, len(prompts)-1):], room/4)
+	return append(asked, newest(messages, room-estimate(asked))...)
+}
+
 // newest drops whole exchanges from the front until the rest fits: a result never stands without its call.
 func newest(messages []chat.Message, room int) []chat.Message {
 	for len(messages) > 0 && estimate(messages) > room {
@@ -149,9 +169,6 @@ func newest(messages []chat.Message, room int) []chat.Message {
 			n++
 		}
 		messages = messages[n:]
-	}
-	for len(messages) > 0 && messages[0].Role != chat.User {
-		messages = messages[1:]
 	}
 	return messages
 }

@@ -61,6 +61,23 @@ func TestSummaryRequestFitsTheWindow(t *testing.T) {
 	}
 }
 
+// When one turn alone is too long for the request, what the person asked and the latest steps are still in it.
+func TestSummaryRequestOfOneLongTurn(t *testing.T) {
+	big := func(word string) string { return run("seq 1 3000; echo " + word) }
+	w := start(t, script(big("first"), big("second"), big("third")+"\n"+big("fourth"), "tokens 5 1", "say The summary.", "say done"), window(8192))
+	w.prompt("the task")
+	r := w.model.Requests()[4] // the second try, with less
+	text := fmt.Sprint(r.Messages[1].Text)
+	for _, m := range r.Messages {
+		if m.Result != nil {
+			text += m.Result.Text
+		}
+	}
+	if size := estimate(r.Messages) + estimateSpecs(r.Tools); size > 8192 || !strings.Contains(text, "the task") || !strings.Contains(text, "fourth") {
+		t.Errorf("%d tokens: %.300q", size, text)
+	}
+}
+
 func TestBigOutputLeavesRoom(t *testing.T) {
 	w := start(t, script(run("head -c 120000 /dev/zero | tr '\\0' x"), "say ok"), window(8192))
 	w.prompt("go")
@@ -80,24 +97,32 @@ func TestBigOutputLeavesRoom(t *testing.T) {
 // refusing answers each request that has more than limit bytes of text with an overflow.
 type refusing struct {
 	chat.Model
-	limit int
+	limit  int
+	claims int // the window it names; 0: the limit
 }
 
 func (m refusing) Stream(ctx context.Context, r chat.Request) iter.Seq2[chat.Delta, error] {
 	size := 0
 	for _, msg := range r.Messages {
 		size += len(msg.Text)
+		if msg.Result != nil {
+			size += len(msg.Result.Text)
+		}
 	}
 	if size <= m.limit {
 		return m.Model.Stream(ctx, r)
 	}
 	return func(yield func(chat.Delta, error) bool) {
-		yield(chat.Delta{}, &chat.Error{Kind: chat.Overflow, Model: "m", Prompt: size, Window: m.limit})
+		e := &chat.Error{Kind: chat.Overflow, Model: "m", Prompt: size, Window: m.limit}
+		if m.claims > 0 {
+			e.Prompt, e.Window = 0, m.claims
+		}
+		yield(chat.Delta{}, e)
 	}
 }
 
 func TestOverflowCompactsOnce(t *testing.T) {
-	w := start(t, script("say one", "say Short.", "say two"), window(0), func(c *Config) { c.Model = refusing{c.Model, 3000} })
+	w := start(t, script("say one", "say Short.", "say two"), window(0), func(c *Config) { c.Model = refusing{Model: c.Model, limit: 3000} })
 	w.prompt(strings.Repeat("a ", 1200))
 	if err := w.Prompt(context.Background(), chat.Message{Text: strings.Repeat("b ", 500)}); err != nil {
 		t.Fatalf("%v", err)
@@ -106,11 +131,24 @@ func TestOverflowCompactsOnce(t *testing.T) {
 		t.Errorf("got %+v", ended)
 	}
 
-	w = start(t, script("say never"), window(0), func(c *Config) { c.Model = refusing{c.Model, 300} })
+	w = start(t, script("say never"), window(0), func(c *Config) { c.Model = refusing{Model: c.Model, limit: 300} })
 	err := w.Prompt(context.Background(), chat.Message{Text: strings.Repeat("a ", 1200)})
 	var overflow *chat.Error
 	if !errors.As(err, &overflow) || !strings.Contains(err.Error(), fmt.Sprint(overflow.Prompt)) || !strings.Contains(err.Error(), "300") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A server may refuse what by the window it names should have fitted, and more than once in a long turn.
+func TestOverflowOfAnUntrueWindow(t *testing.T) {
+	step := func(n int) string { return run(fmt.Sprintf("seq %d00 %d70", n, n)) }
+	w := start(t, script(step(1), step(2), step(3), "say First.", step(4), step(5), step(6), "say Second.", "say done"), window(65536),
+		func(c *Config) { c.Model = refusing{Model: c.Model, limit: 760, claims: 65536} })
+	if ended := w.prompt("the task"); ended.Final != "done" {
+		t.Fatalf("got %+v", ended)
+	}
+	if got := bodies[event.Compacted](w.log); len(got) < 1 || !strings.Contains(fmt.Sprint(got[0].Messages), "First.") {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -21,8 +21,8 @@ func compile(raw json.RawMessage) (*jsonschema.Resolved, error) {
 
 // shape checks the last answer against the schema. The first that does not fit is asked for again, and only that
 // request carries the format: set earlier it would keep the model from calling tools, and change the requests before.
-func (t *turn) shape(said event.Said) (done bool, err error) {
-	value, err := fitting(t.schema, said.Message.Text)
+func (t *turn) shape() (done bool, err error) {
+	value, err := fitting(t.schema, t.final)
 	if err == nil {
 		t.final = value
 		return true, nil

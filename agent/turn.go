@@ -15,6 +15,7 @@ type turn struct {
 	id      string
 	began   time.Time
 	final   string
+	begun   string // of a final answer that the length limit cut and the model was asked to go on with
 	calls   int
 	repeats repeats
 	format  json.RawMessage // wanted of the next answer

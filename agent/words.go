@@ -8,6 +8,7 @@ const (
 	wordsEmpty       = "The last answer was empty. Make the next tool call, or give the answer."
 	wordsCutText     = "The last answer was cut off at the length limit. Go on exactly where it ended."
 	wordsCutCall     = "not run: the answer was cut off at the length limit, so this call may be incomplete. Send it again, smaller: write a long file in parts, or use a shorter edit."
+	wordsCutTextCall = "the answer was cut off at the length limit, so the tool call in it was not run; send it again, smaller"
 	wordsTwin        = "\n[the same call stands twice in this answer; it ran once]"
 	wordsSame        = "\n[same call, same result as before; nothing changed in between. Do something else next]"
 	wordsPointer     = "This is the same call for the third time and its result is already above, unchanged; it was not run again. Use that result, or do something else."

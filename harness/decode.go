@@ -140,8 +140,12 @@ func (f *form) unwrap(m map[string]json.RawMessage) map[string]json.RawMessage {
 	for key, value := range m {
 		switch key {
 		case "arguments", "input", "parameters", "params", "args", "properties":
-			if inner, ok := object(value); ok && (f.field(key) == nil || f.field(key).kind == "string") {
-				return inner
+			bare := value
+			if len(value) > 0 && value[0] == '"' && f.field(key) == nil {
+				bare = inner(value) // encoded once more than needed
+			}
+			if wrapped, ok := object(bare); ok && (f.field(key) == nil || f.field(key).kind == "string") {
+				return wrapped
 			}
 		}
 	}

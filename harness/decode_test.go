@@ -36,6 +36,7 @@ func TestDecode(t *testing.T) {
 		{`"{\"path\":\"a\"}"`, nil},
 		{`"a"`, nil},
 		{`{"arguments":{"path":"a"}}`, nil},
+		{`{"arguments":"{\"path\":\"a\"}"}`, nil},
 		{`{"file_path":"a","nonsense":1}`, nil},
 		{`{"path</arg_key>":"a"}`, nil},
 		{`{"path":"a","offset":null}`, nil},

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,8 +24,8 @@ const longestLine = 64 << 20
 // arguments, an error line, and a call that arrives as a text.
 type chunk struct {
 	Message struct {
-		Content  string `json:"content"`
-		Thinking string `json:"thinking"`
+		Content  json.RawMessage `json:"content"`
+		Thinking json.RawMessage `json:"thinking"`
 		Calls    []struct {
 			ID       string `json:"id"`
 			Function struct {
@@ -46,6 +48,32 @@ type decoder struct {
 	used  map[string]bool // call ids of the conversation
 	next  int             // number of the next id we make
 	mine  []chat.Call     // calls of this answer
+
+	content, thinking splice
+}
+
+// splice joins the pieces of a text. A server that cuts between the two escapes of one character leaves half of it at
+// the end of a piece; that half waits for the next.
+type splice struct{ half []byte }
+
+var halfEscape = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"$`)
+
+func (s *splice) add(raw json.RawMessage) (text string, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	if len(s.half) > 0 && raw[0] == '"' {
+		raw = slices.Concat([]byte{'"'}, s.half, raw[1:])
+		s.half = nil
+	}
+	if len(raw) > 7 && raw[len(raw)-7] == '\\' {
+		if at := halfEscape.FindSubmatchIndex(raw); at != nil {
+			s.half = bytes.Clone(raw[at[2]:at[3]])
+			raw = append(bytes.Clone(raw[:at[2]]), '"')
+		}
+	}
+	err = json.Unmarshal(raw, &text)
+	return text, err
 }
 
 func newDecoder(model string, messages []chat.Message) *decoder {
@@ -108,11 +136,15 @@ func (d *decoder) broken(detail string, err error) *chat.Error {
 	return &chat.Error{Kind: chat.Broken, Model: d.model, Detail: detail, Err: err}
 }
 
+func (d *decoder) noAnswer(line []byte, err error) *chat.Error {
+	return d.broken(fmt.Sprintf("a line of the stream is no answer: %.120q", line), err)
+}
+
 // line handles one chunk and reports whether it was the last.
 func (d *decoder) line(line []byte, emit func(chat.Delta) bool) (bool, error) {
 	var c chunk
 	if err := json.Unmarshal(line, &c); err != nil {
-		return false, d.broken(fmt.Sprintf("a line of the stream is no answer: %.120q", line), err)
+		return false, d.noAnswer(line, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return false, classify(0, said(line), d.model)
@@ -123,10 +155,18 @@ func (d *decoder) line(line []byte, emit func(chat.Delta) bool) (bool, error) {
 			Remedy: "name a local model with -m",
 		}
 	}
-	if c.Message.Thinking != "" && !emit(chat.Delta{Thinking: c.Message.Thinking}) {
+	thinking, err := d.thinking.add(c.Message.Thinking)
+	if err != nil {
+		return false, d.noAnswer(line, err)
+	}
+	content, err := d.content.add(c.Message.Content)
+	if err != nil {
+		return false, d.noAnswer(line, err)
+	}
+	if thinking != "" && !emit(chat.Delta{Thinking: thinking}) {
 		return true, nil
 	}
-	if c.Message.Content != "" && !emit(chat.Delta{Text: c.Message.Content}) {
+	if content != "" && !emit(chat.Delta{Text: content}) {
 		return true, nil
 	}
 	for _, raw := range c.Message.Calls {
@@ -207,9 +247,9 @@ func finish(reason string) chat.Finish {
 }
 
 func usage(m api.Metrics) *chat.Usage {
-	u := &chat.Usage{Input: m.PromptEvalCount, Output: m.EvalCount, Load: m.LoadDuration, Prefill: m.PromptEvalDuration, Decode: m.EvalDuration}
+	u := &chat.Usage{Input: max(m.PromptEvalCount, 0), Output: max(m.EvalCount, 0), Load: m.LoadDuration, Prefill: m.PromptEvalDuration, Decode: m.EvalDuration}
 	if m.PromptEvalCachedCount != nil {
-		u.CachedInput = min(*m.PromptEvalCachedCount, u.Input)
+		u.CachedInput = max(0, min(*m.PromptEvalCachedCount, u.Input))
 	}
 	return u
 }
