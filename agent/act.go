@@ -21,7 +21,7 @@ type task struct {
 	need  action.Need
 	key   string
 	fault error // there is no step
-	twin  *task // an equal call of the same answer that runs in its stead
+	twin  *task // an equal call of the same answer, with none between that could change its result; that one runs
 	grant []string
 
 	did     *event.Did
@@ -74,6 +74,11 @@ func (t *turn) cutCalls(ctx context.Context, calls []chat.Call) error {
 	return nil
 }
 
+// harmless reports whether an action leaves everything as it was for the others.
+func harmless(n action.Need) bool {
+	return n.Effect == action.Reads || n.Effect == action.Thinks || n.Effect == action.Runs && !n.Escalate && readsOnly(n)
+}
+
 func reads(k *task) bool { return k.fault == nil && k.need.Effect == action.Reads }
 
 func (t *turn) refuseAll(calls []chat.Call, words string) error {
@@ -95,8 +100,13 @@ func (t *turn) tasks(calls []chat.Call) []*task {
 		if k.fault == nil {
 			k.need = t.cfg.Workspace.NeedOf(k.step)
 			k.key = keyOf(k.step.Tool, c)
-			if k.twin = first[k.key]; k.twin == nil && !polls(k.step) {
-				first[k.key] = k
+			if k.twin = first[k.key]; k.twin == nil {
+				if !harmless(k.need) {
+					clear(first)
+				}
+				if !polls(k.step) {
+					first[k.key] = k
+				}
 			}
 		}
 		tasks[i] = k
@@ -205,7 +215,7 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 		} else {
 			d.Status, d.Error, d.Words = event.Aborted, "aborted", t.aborted(k.call.Name)
 		}
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && k.err != nil: // what was done all the same is told as done
 		d.Status, d.Error = event.Aborted, "aborted"
 		d.Words = t.cfg.Harness.Say(k.call.Name, &harness.AbortedError{After: k.took.Round(100 * time.Millisecond)})
 		if ran, ok := k.outcome.(action.Ran); ok && ran.Output != "" {

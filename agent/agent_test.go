@@ -351,6 +351,47 @@ func TestTheSameCallTwiceInOneAnswerRunsOnce(t *testing.T) {
 	}
 }
 
+// Between two equal calls stands one that changes what they see: both run.
+func TestTheSameCallAfterAChangeRunsAgain(t *testing.T) {
+	w := start(t, script(read("a")+"\n"+run("cat a")+"\n"+edit("a", "one", "two")+"\n"+read("a")+"\n"+run("cat a"), "say ok"))
+	w.file("a", "one")
+	w.prompt("go")
+	if got := w.words(); !strings.Contains(got[0]+got[1], "one") || !strings.HasPrefix(got[3], "two") || !strings.Contains(got[4], "two") {
+		t.Errorf("got %q", got)
+	}
+	w = start(t, script(run("date +%N > b")+"\n"+run("cat b; : >> c")+"\n"+run("date +%N > b"), "say ok"))
+	w.prompt("go")
+	if got := w.box.Commands(); len(got) != 3 {
+		t.Errorf("%d commands ran", len(got))
+	}
+}
+
+// late is an action that is done when the interrupt comes.
+type late struct{ interrupt context.CancelFunc }
+
+func (late) Title() string     { return "late" }
+func (late) Need() action.Need { return action.Need{Effect: action.Writes, Paths: []string{"f"}} }
+func (a late) Do(context.Context, *action.Workspace) (action.Changed, error) {
+	a.interrupt()
+	return action.Changed{Files: []action.FileChange{{Path: "f", Kind: action.Added}}}, nil
+}
+
+func TestWhatWasDoneIsToldInSpiteOfAnInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	w := start(t, script("call late {}\n"+read("f"), "say never"), func(c *Config) {
+		c.Harness.Prose.(fstest.MapFS)["late.md"] = &fstest.MapFile{Data: []byte("Comes late.")}
+		c.Harness.Tools = append(c.Harness.Tools, harness.Row("late", func(struct{}) late { return late{interrupt} },
+			func(action.Changed) string { return "Written." }))
+	})
+	if err := w.Prompt(ctx, chat.Message{Text: "go"}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	dids := bodies[event.Did](w.log)
+	if len(dids) != 2 || dids[0].Status != event.Completed || dids[0].Words != "Written." || dids[1].Status != event.Aborted {
+		t.Errorf("got %+v", dids)
+	}
+}
+
 func TestReadsSideBySideAnswerInCallOrder(t *testing.T) {
 	var calls []string
 	for i := range 20 {

@@ -2,12 +2,15 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"interpreter/local/chat"
 )
 
 // answering is a provider whose server is there.
@@ -45,7 +48,10 @@ func find(ctx context.Context, providers []Provider) ([]answering, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	refusal := &Refusal{Code: NoServer, Err: failures[0]}
+	refusal := &Refusal{Code: NoServer}
+	if failure := (*chat.Error)(nil); !errors.As(failures[0], &failure) || failure.Kind != chat.Unreachable {
+		refusal.Err = failures[0] // something answers there, but not as it should
+	}
 	var tried, start []string
 	for _, p := range providers {
 		tried = append(tried, p.Name()+" at "+p.Address())

@@ -197,7 +197,7 @@ func TestReady(t *testing.T) {
 			log: []string{"pull: pulling: 50% of 2.0 GB"}},
 		{name: "the check skipped", server: func() *fake { f := server(able("a:1b", 1e9)); f.answer = nil; return f }(), o: Options{SkipCheck: true}, model: "a:1b", window: 131072, loads: "[131072]", log: []string{"check: the tool check was skipped"}},
 
-		{name: "no server", server: &fake{address: "http://127.0.0.1:9", down: true}, code: NoServer, says: []string{"127.0.0.1:9", "fake serve", "nobody answers"}},
+		{name: "no server", server: &fake{address: "http://127.0.0.1:9", down: true}, code: NoServer, says: []string{"127.0.0.1:9", "fake serve", "no answer from"}},
 		{name: "no model", server: server(), code: NoModel, says: []string{"none is installed", "fake pull ", "--pull"}},
 		{name: "not installed", server: server(able("a:1b", 1e9), able("b:1b", 1e9)), o: Options{Model: "c:1b"}, code: NotInstalled, says: []string{"c:1b", "a:1b, b:1b are", "fake pull c:1b", "--pull"}},
 		{name: "another tag is installed", server: server(able("a:1b", 1e9)), o: Options{Model: "a"}, code: NotInstalled, says: []string{"-m a:1b"}},

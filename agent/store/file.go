@@ -14,10 +14,15 @@ type File struct {
 	started bool          // a turn has started since it was opened
 	waiting []event.Event // come before that
 	torn    bool          // the file does not end with a line break
+	held    int
 }
 
 // Path is where the session is, or will be once its first turn starts.
 func (f *File) Path() string { return f.path }
+
+// Held is how many events the session had when it was opened. What comes behind them is new, a Warned about damage
+// included.
+func (f *File) Held() int { return f.held }
 
 // Close closes the file. A session without a turn leaves none.
 func (f *File) Close() error {

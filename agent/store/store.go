@@ -98,7 +98,7 @@ func Open(path string) (*event.Log, *File, error) {
 		out.Close()
 		return nil, nil, &Error{Op: "open session", Path: path, Why: "it holds no events"}
 	}
-	f := &File{path: path, out: out, torn: got.Torn}
+	f := &File{path: path, out: out, torn: got.Torn, held: len(got.Events)}
 	log := event.Restore(got.Events, f.keep)
 	if got.Damage != "" && !warned(got.Events, got.Damage) {
 		if err := log.Append(event.Warned{Text: got.Damage}); err != nil {
@@ -161,7 +161,7 @@ func upToTurn(events []event.Event) []event.Event {
 }
 
 func forked(home string, b event.Begun, events []event.Event) (*event.Log, *File, error) {
-	f := &File{path: pathOf(home, b.ID, time.Now())}
+	f := &File{path: pathOf(home, b.ID, time.Now()), held: len(events)}
 	for i, e := range events {
 		e.Seq = i
 		f.waiting = append(f.waiting, e)

@@ -25,7 +25,8 @@ type Human struct {
 	Terminal      bool // Out can rewrite a line
 	Quiet         bool // news only: --json has told the rest on standard output
 	HideReasoning bool
-	ShowFinal     bool // the final message is shown here and not on standard output
+	ShowFinal     bool   // the final message is shown here and not on standard output
+	GoOn          string // the command that goes on with the session, "" when it is not kept
 
 	session string
 	header  bool
@@ -34,7 +35,10 @@ type Human struct {
 	held    string // an answer without a call: final, unless something follows
 	pulled  int64  // tenths of a download that were told
 	stage   string // the latest step of making a model ready
-	rewrote bool   // the last line on the terminal is not ended
+	rewrote bool   // the last line on the terminal will be written over
+	tight   bool   // the last block has no blank line after it
+	told    bool   // the held answer is on the screen already
+	live    live
 }
 
 // UseColour decides on colour: --color says always, never or auto, and NO_COLOR speaks for auto.
@@ -75,8 +79,9 @@ func (h *Human) print(lines ...string) {
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	if h.rewrote {
-		text, h.rewrote = "\n"+text, false
+		text, h.rewrote = "\r\x1b[K"+text, false
 	}
+	h.tight = lines[len(lines)-1] != ""
 	_, _ = io.WriteString(h.Out, text)
 }
 
@@ -116,6 +121,10 @@ func (h *Human) Event(e event.Event) {
 		h.say(h.held)
 		h.held = ""
 	}
+	h.wait(e)
+	if _, whole := e.Body.(event.Said); !whole && event.Kept(e.Body) {
+		h.settle()
+	}
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
 		h.turnStarted(b)
@@ -143,7 +152,9 @@ func (h *Human) Event(e event.Event) {
 		h.print(h.entry(dim, "room", fmt.Sprintf("the conversation was summed up: %s tokens, were %s", thousands(b.After), thousands(b.Before))))
 	case event.TurnEnded:
 		h.turnEnded(b)
-	case event.Begun, event.Opened, event.Injected, event.Heard, event.Printed, event.Foreign:
+	case event.Heard:
+		h.heard(b)
+	case event.Begun, event.Opened, event.Injected, event.Printed, event.Foreign:
 		// What only the model reads, and pieces of what is shown whole.
 	}
 }
@@ -188,21 +199,33 @@ func (h *Human) turnStarted(b event.TurnStarted) {
 }
 
 func (h *Human) said(b event.Said) {
-	if thinking := strings.TrimSpace(b.Message.Thinking); thinking != "" && !h.HideReasoning {
+	streamed := h.Terminal && (h.live.kind != "" || h.live.shown != "")
+	told := h.settle()
+	if thinking := strings.TrimSpace(b.Message.Thinking); thinking != "" && !h.HideReasoning && !streamed {
 		h.print(h.paint(dim, clean(thinking)), "")
 	}
 	text := strings.TrimSpace(b.Message.Text)
 	if len(b.Message.Calls) == 0 {
-		h.held = text
+		h.held, h.told = text, told
 		return
 	}
-	h.say(text)
+	if !told {
+		h.say(text)
+	}
 }
 
 func (h *Human) say(text string) {
-	if text != "" {
-		h.print(clean(text), "")
+	if h.told {
+		h.told = false
+		return
 	}
+	if text == "" {
+		return
+	}
+	if h.tight {
+		text = "\n" + text
+	}
+	h.print(clean(text), "")
 }
 
 func (h *Human) started(b event.Started) {
@@ -250,14 +273,31 @@ func (h *Human) did(b event.Did) {
 	if !spaced {
 		word, rest = "call", single(what)
 	}
+	if known && begun.Need.Effect == action.Runs {
+		word, rest = "", "" // the line above says what
+	}
 	switch b.Status {
 	case event.Completed:
-		h.print(h.entry(dim, word, rest+found(b.Outcome)))
+		h.print(h.ending(dim, word, rest+found(b.Outcome)))
 	case event.Declined:
-		h.print(h.entry(yellow, word, rest+h.paint(yellow, strings.TrimSuffix("  declined: "+single(b.Error), ": "))))
+		h.print(h.ending(yellow, word, rest, strings.TrimSuffix("declined: "+single(b.Error), ": ")))
+	case event.Aborted:
+		h.print(h.ending(yellow, word, rest, "stopped after "+span(b.Took)))
 	default:
-		h.print(h.entry(red, word, rest+h.paint(red, strings.TrimSuffix("  "+string(b.Status)+": "+single(b.Error), ": "))))
+		h.print(h.ending(red, word, rest, strings.TrimSuffix(string(b.Status)+": "+single(b.Error), ": ")))
 	}
+}
+
+// ending is the line of an action that has no facts to show; one that was announced has only its verdict left to tell.
+func (h *Human) ending(style, word, rest string, verdict ...string) string {
+	said := h.paint(style, strings.Join(verdict, ""))
+	if word == "" {
+		return said
+	}
+	if said != "" {
+		rest += "  " + said
+	}
+	return h.entry(style, word, rest)
 }
 
 // found says how much a look at the workspace brought.
@@ -288,6 +328,8 @@ func (h *Human) ran(out action.Ran, b event.Did) {
 	switch {
 	case b.Status == event.Declined:
 		style, verdict = yellow, "declined"
+	case b.Status == event.Aborted:
+		style, verdict = yellow, "stopped after "+span(b.Took)
 	case out.Session != 0:
 		style, verdict = cyan, fmt.Sprintf("still running as %d after %s", out.Session, took)
 	case out.Exit.TimedOut:
@@ -297,7 +339,10 @@ func (h *Human) ran(out action.Ran, b event.Did) {
 	case out.Exit.Code != 0:
 		style, verdict = red, fmt.Sprintf("exit %d, %s", out.Exit.Code, took)
 	}
-	lines := append([]string{h.paint(style, verdict)}, shorten(clean(out.Output), outputLines)...)
+	lines := []string{h.paint(style, verdict)}
+	for _, line := range shorten(clean(out.Output), outputLines) {
+		lines = append(lines, h.paint(dim, line))
+	}
 	for _, denial := range out.Denied {
 		lines = append(lines, h.paint(yellow, "sandbox: ")+single(denial))
 	}
@@ -379,7 +424,7 @@ func (h *Human) turnEnded(b event.TurnEnded) {
 	default:
 		h.say(h.held)
 	}
-	h.held = ""
+	h.held, h.told = "", false
 	if b.Reason != event.Finished {
 		h.failure(b)
 	}
@@ -389,7 +434,7 @@ func (h *Human) turnEnded(b event.TurnEnded) {
 
 func (h *Human) failure(b event.TurnEnded) {
 	if b.Reason == event.Interrupted {
-		h.print(h.paint(yellow, "interrupted"))
+		h.print(append([]string{h.paint(yellow, "interrupted")}, h.goOn()...)...)
 		return
 	}
 	text := b.Error
@@ -400,7 +445,15 @@ func (h *Human) failure(b event.TurnEnded) {
 	if b.Remedy != "" {
 		lines = append(lines, "  try: "+strict(b.Remedy))
 	}
-	h.print(lines...)
+	h.print(append(lines, h.goOn()...)...)
+}
+
+// goOn says how a turn that did not finish is continued.
+func (h *Human) goOn() []string {
+	if h.GoOn == "" || h.Quiet {
+		return nil
+	}
+	return []string{"  go on: " + h.GoOn}
 }
 
 // thousands writes a count with separators.

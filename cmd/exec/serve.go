@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -73,8 +74,14 @@ func Run(ctx context.Context, s Session, o Options) (code int, err error) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
+		var beat <-chan time.Time
+		if o.Human.Terminal && !o.Human.Quiet {
+			ticker := time.NewTicker(time.Second)
+			defer ticker.Stop()
+			beat = ticker.C
+		}
 		for {
-			e, ok := backlog.next()
+			e, ok := backlog.next(beat, o.Human.Tick)
 			if !ok {
 				return
 			}
@@ -158,7 +165,8 @@ func (b *backlog) wake() {
 	}
 }
 
-func (b *backlog) next() (event.Event, bool) {
+// next waits for an event; idle is told each beat without one.
+func (b *backlog) next(beat <-chan time.Time, idle func(time.Time)) (event.Event, bool) {
 	for {
 		b.mu.Lock()
 		if len(b.events) > 0 {
@@ -172,7 +180,11 @@ func (b *backlog) next() (event.Event, bool) {
 		if ended {
 			return event.Event{}, false
 		}
-		<-b.more
+		select {
+		case <-b.more:
+		case now := <-beat:
+			idle(now)
+		}
 	}
 }
 
@@ -249,4 +261,19 @@ func (w *writer) finish(result error) (int, error) {
 		}
 	}
 	return success, nil
+}
+
+// Writable says before a long turn that its final message could not be written to a file.
+func Writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("write the final message to %s: it is a folder", path)
+	}
+	folder := filepath.Dir(path)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return fmt.Errorf("write the final message to %s: there is no folder %s", path, folder)
+	}
+	return nil
 }

@@ -34,10 +34,6 @@ func (h *Human) Stage(s local.Stage) {
 	text := h.entry(dim, s.Name, strict(s.Text))
 	switch {
 	case s.Ready != nil:
-		if h.rewrote {
-			_, _ = io.WriteString(h.Out, "\r\x1b[K")
-			h.rewrote = false
-		}
 		h.print(text)
 	case h.Terminal:
 		h.rewrite(h.entry(dim, s.Name, clip(strict(s.Text), 70)))

@@ -35,28 +35,31 @@ type plan struct {
 	fork      *store.Info
 	ephemeral bool
 	schema    json.RawMessage
-	stage     func(local.Stage) // told what getting the model ready is doing
+	images    int                  // attached to the first prompt
+	stage     func(local.Stage)    // told what getting the model ready is doing
+	warn      func(texts []string) // told what is odd, before the model is made ready
+	note      func(texts []string) // told what only a person wants to know
 }
 
 // assembled is a session with all its parts, and how to put them away.
 type assembled struct {
-	session  *agent.Session
-	log      *event.Log
-	file     *store.File // nil of an ephemeral one
-	prepared *local.Prepared
-	warnings []string
+	session *agent.Session
+	log     *event.Log
+	file    *store.File // nil of an ephemeral one
 }
 
 // close ends the session and what it holds.
 func (a *assembled) close() {
-	_ = a.session.Close()
+	if a.session != nil {
+		_ = a.session.Close()
+	}
 	if a.file != nil {
 		_ = a.file.Close()
 	}
 }
 
 // assemble introduces the parts to each other. It alone knows everyone.
-func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (*assembled, error) {
+func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *assembled, err error) {
 	policy, err := s.policy(w, f)
 	if err != nil {
 		return nil, err
@@ -69,50 +72,94 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (*as
 	if err != nil {
 		return nil, err
 	}
+	p.warn(slices.Concat(s.warnings, known.Warnings))
+	a := &assembled{}
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	if p.resume != nil { // whoever else holds the session is known before a model is loaded for it
+		if a.log, a.file, err = store.Open(p.resume.Path); err != nil {
+			return nil, err
+		}
+	}
+	before := earlierIn(a.log)
+	if s.Model == "" {
+		s.Model = before.opened.Model
+	}
 	prepared, err := s.ready(ctx, w, f, p.stage)
 	if err != nil {
 		return nil, err
 	}
-	id, err := uuid.NewV7()
+	if p.images > 0 && len(prepared.Info.Capabilities) > 0 && !prepared.Info.Can("vision") {
+		return nil, try(fmt.Errorf("--image: %s cannot see (it can: %s)", prepared.Info.Name, strings.Join(prepared.Info.Capabilities, ", ")),
+			"-m with a model that has vision, or leave the image out")
+	}
+	p.note(before.differences(prepared.Info.Name, string(s.mode)))
+	if a.log == nil {
+		if err = a.open(s, p, known, prepared); err != nil {
+			return nil, err
+		}
+	}
+	config, err := s.session(w, box, known, prepared, a.log, before)
 	if err != nil {
 		return nil, err
+	}
+	config.Schema = p.schema
+	a.session, err = agent.New(config)
+	return a, err
+}
+
+// open starts the log of a session that is new, or a copy.
+func (a *assembled) open(s *settings, p plan, known project.Known, prepared *local.Prepared) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
 	}
 	begun := event.Begun{
 		ID: id.String(), Dir: s.dir, Source: p.source, Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
 		Commit: known.Git.Commit, Branch: known.Git.Branch, Repository: known.Git.Repository,
 	}
-	log, file, err := openLog(s.home, begun, p)
-	if err != nil {
-		return nil, err
+	switch {
+	case p.fork != nil:
+		begun.ForkedFrom = p.fork.ID
+		a.log, a.file, err = store.Fork(s.home, *p.fork, begun, -1)
+	case p.ephemeral:
+		a.log = store.Ephemeral(begun)
+	default:
+		a.log, a.file, err = store.Create(s.home, begun)
 	}
-	chosen, why, err := s.harness(prepared.Info, prepared.Address)
+	return err
+}
+
+// session is what an agent needs, made of what was found.
+func (s *settings) session(w world, box sandbox.Box, known project.Known, m *local.Prepared, log *event.Log, before earlier) (agent.Config, error) {
+	chosen, why, err := s.harness(m.Info, m.Address, before)
 	if err != nil {
-		return nil, err
+		return agent.Config{}, err
 	}
 	env := known.Env
-	env.Approval, env.Model, env.Window = s.approval, prepared.Info.Name, prepared.Window
-	env.Vision, env.Guidance = prepared.Info.Can("vision"), s.HarnessGuidance
+	env.Approval, env.Model, env.Window = s.approval, m.Info.Name, m.Window
+	env.Vision, env.Guidance = m.Info.Can("vision"), s.HarnessGuidance
 	env.Extra = s.DeveloperInstructions
 	if env.Base, err = readOptional(s.ModelInstructionsFile); err != nil {
-		return nil, err
+		return agent.Config{}, err
 	}
 	approval, err := approve.ParsePolicy(s.approval)
 	if err != nil {
-		return nil, err
+		return agent.Config{}, err
 	}
-	session, err := agent.New(agent.Config{
-		Model: prepared.Model, ModelName: prepared.Info.Name, Provider: prepared.Provider, Window: prepared.Window,
+	id := idOf(log)
+	return agent.Config{
+		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Window: m.Window,
 		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: why, Env: env,
 		Workspace: &action.Workspace{
-			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", idOf(log)),
-			Env: s.childEnvironment(w, "CODEX_THREAD_ID="+idOf(log), "INTERPRETER_THREAD_ID="+idOf(log)),
+			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
+			Env: s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id),
 		},
-		Approval: approval, Log: log, Schema: p.schema, CompactAt: s.ModelAutoCompactTokenLimit,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &assembled{session, log, file, prepared, slices.Concat(s.warnings, known.Warnings)}, nil
+		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit,
+	}, nil
 }
 
 // project gathers what is known of the working directory.
@@ -211,9 +258,16 @@ func (s *settings) ollama(w world) (local.Provider, error) {
 	return ollama.New(base, ollama.Options{Idle: entry.StreamIdleTimeout})
 }
 
-// harness picks what is presented to a model, and says why.
-func (s *settings) harness(m local.ModelInfo, address string) (harness.Harness, string, error) {
-	if id, chosen := s.HarnessChoice(); chosen {
+// harness picks what is presented to a model, and says why. A session that goes on keeps its own, unless this run asks
+// for another: a new one would make the server read everything anew.
+func (s *settings) harness(m local.ModelInfo, address string, before earlier) (harness.Harness, string, error) {
+	id, chosen := s.HarnessChoice()
+	if now := s.Origin("harness"); before.any && before.opened.Model == m.Name && now != "flags" && now != "command line" {
+		if h, err := catalog.Named(before.opened.Harness); err == nil {
+			return h, "as before in this session", nil
+		}
+	}
+	if chosen {
 		h, err := catalog.Named(id)
 		return h, "asked for", err
 	}
@@ -252,20 +306,6 @@ func (w world) shell() string {
 		}
 	}
 	return "/bin/sh"
-}
-
-// openLog creates, continues or copies a session.
-func openLog(home string, begun event.Begun, p plan) (*event.Log, *store.File, error) {
-	switch {
-	case p.resume != nil:
-		return store.Open(p.resume.Path)
-	case p.fork != nil:
-		begun.ForkedFrom = p.fork.ID
-		return store.Fork(home, *p.fork, begun, -1)
-	case p.ephemeral:
-		return store.Ephemeral(begun), nil, nil
-	}
-	return store.Create(home, begun)
 }
 
 // idOf is the id of the session in a log.

@@ -66,7 +66,7 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, _, err := s.harness(local.ModelInfo{Name: s.Model}, "")
+			h, _, err := s.harness(local.ModelInfo{Name: s.Model}, "", earlier{})
 			if err != nil {
 				return err
 			}

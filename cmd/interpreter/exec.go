@@ -31,7 +31,7 @@ func newExec(w world, f *flags) *cobra.Command {
 		Use:     "exec [PROMPT | -]",
 		Aliases: []string{"e"},
 		Short:   "Run one task to its end, without questions",
-		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		Args:    usageArgs(onePrompt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return w.exec(cmd.Context(), f, x, task{prompt: optional(args)})
 		},
@@ -79,6 +79,14 @@ func newExec(w world, f *flags) *cobra.Command {
 	fork.Flags().AddFlagSet(resume.Flags())
 	c.AddCommand(resume, fork)
 	return c
+}
+
+// onePrompt is the arguments of exec.
+func onePrompt(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%d prompts were given; put the whole of it in quotes", len(args))
+	}
+	return nil
 }
 
 // task is what exec is asked to do.
@@ -144,7 +152,26 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	if err != nil {
 		return err
 	}
-	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", stage: human.Stage}
+	if err := s.knownHarness(); err != nil {
+		return err
+	}
+	if err := exec.Writable(x.last); err != nil {
+		return err
+	}
+	var news []string // of --json: told as events once there is a session
+	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", images: len(images), stage: human.Stage}
+	p.note = func(texts []string) {
+		for _, text := range texts {
+			human.Warn(text, "")
+		}
+	}
+	p.warn = p.note
+	if x.json {
+		p.warn = func(texts []string) { news = append(news, texts...) }
+	}
+	if !p.ephemeral {
+		human.GoOn = `interpreter exec resume --last "…"`
+	}
 	if x.schema != "" {
 		if p.schema, err = exec.Schema(x.schema); err != nil {
 			return err
@@ -159,17 +186,23 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 			return err
 		}
 	}
+	if f.chatWire {
+		s.warnings = append(s.warnings, "--chat-completions has no effect: ollama is spoken to over its native chat")
+	}
+	if _, err := osexec.LookPath("git"); err != nil {
+		s.warnings = append(s.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")
+	}
 	a, err := w.assemble(ctx, &s, f, p)
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	from := len(a.log.Events())
-	if _, err := osexec.LookPath("git"); err != nil {
-		a.warnings = append(a.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")
+	from := 0 // what this run tells begins here: what getting ready had to say of the session is part of it
+	if a.file != nil {
+		from = a.file.Held()
 	}
-	for _, warning := range a.warnings {
-		if err := a.log.Append(event.Warned{Text: warning}); err != nil {
+	for _, text := range news {
+		if err := a.log.Append(event.Warned{Text: text}); err != nil {
 			return err
 		}
 	}

@@ -62,12 +62,12 @@ func listHarnessesJSON(w world) error {
 	return out.Encode(rows)
 }
 
+// toolNames are the tools of exec's first request.
 func toolNames(h harness.Harness) []string {
 	var names []string
-	for _, t := range h.Tools {
-		if !t.Hidden {
-			names = append(names, t.Spec.Name)
-		}
+	_, tools, _ := h.Begin(sampleEnvironment())
+	for _, t := range tools {
+		names = append(names, t.Name)
 	}
 	return names
 }
@@ -86,8 +86,11 @@ func showHarness(w world, h harness.Harness) error {
 }
 
 func chosenBy(h harness.Harness) string {
+	if fallback, _ := catalog.For(catalog.Model{}); fallback.Name == h.Name {
+		return "when nothing else matches"
+	}
 	if len(h.Models) == 0 {
-		return "by name only, or when nothing else matches"
+		return "by name only"
 	}
 	return "for models like " + strings.Join(h.Models, ", ")
 }

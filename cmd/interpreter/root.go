@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -22,15 +23,23 @@ func newRoot(w world) *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return f.check()
 		},
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && !strings.Contains(args[0], " ") {
+				if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+					return usageError{fmt.Errorf("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))}
+				}
+			}
 			return try(fmt.Errorf("this build has no interactive screen"), `interpreter exec "your task", and interpreter exec resume --last "the next one"`)
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("interpreter {{.Version}}\n")
 	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.Flags().BoolP("version", "V", false, "print name and version")
+	root.PersistentFlags().BoolP("help", "h", false, "help for the command")
 	f.addTo(root.PersistentFlags())
 	root.AddCommand(
 		newExec(w, f),

@@ -63,12 +63,19 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 	if f.oss && f.provider == "" {
 		s.ModelProvider = s.OSSProvider
 	}
-	if id, chosen := conf.HarnessChoice(); chosen {
-		if _, err := catalog.Named(id); err != nil { // before a model is loaded for it
-			return settings{}, err
-		}
-	}
 	return s, nil
+}
+
+// knownHarness refuses a harness that is not there, before a model is loaded for it.
+func (s *settings) knownHarness() error {
+	id, chosen := s.HarnessChoice()
+	if !chosen {
+		return nil
+	}
+	if _, err := catalog.Named(id); err != nil {
+		return fmt.Errorf("%w (said by %s)", err, s.Origin("harness"))
+	}
+	return nil
 }
 
 // policy resolves the sandbox a run works in.

@@ -31,8 +31,9 @@ func Decode(text string, tools []chat.Spec) (calls []chat.Call, rest string, ok 
 
 // Message gives an answer the calls that its text holds, unless it has calls of its own. Arguments of its own calls
 // that are not JSON are mended where the mending is certain. sure reports whether a tool is harmless enough to be
-// called on weak evidence, such as an object in a fence.
+// called on weak evidence, such as an object in a fence. Thoughts that stand in the text become its thinking first.
 func Message(m chat.Message, tools []chat.Spec, sure func(chat.Call) bool) (chat.Message, error) {
+	m = thoughts(m)
 	if len(m.Calls) > 0 {
 		return mended(m), nil
 	}

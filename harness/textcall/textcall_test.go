@@ -27,8 +27,7 @@ func caseTools(t testing.TB) []chat.Spec {
 	return tools
 }
 
-// What each recorded answer must become. Reasoning is split off by providers, so the text of answers that hold some
-// is not compared here.
+// What each recorded answer must become.
 func TestCases(t *testing.T) {
 	tools := caseTools(t)
 	files, _ := filepath.Glob("testdata/cases/tc-*.txt")
@@ -76,8 +75,14 @@ func TestCases(t *testing.T) {
 			if want.Reasoning == "" && strings.TrimSpace(rest) != want.Text {
 				t.Errorf("rest is %q, want %q", rest, want.Text)
 			}
-			if _, err := Message(chat.Message{Text: string(text)}, tools, reads); (want.Outcome == "incomplete") != errors.Is(err, ErrCut) {
+			m, err := Message(chat.Message{Text: string(text)}, tools, reads)
+			if (want.Outcome == "incomplete") != errors.Is(err, ErrCut) {
 				t.Errorf("outcome %s, error %v", want.Outcome, err)
+			}
+			if strings.HasPrefix(string(text), "<think>") || strings.Contains(string(text), "</think>") {
+				if m.Thinking != want.Reasoning || m.Text != want.Text {
+					t.Errorf("thinking %q and text %q, want %q and %q", m.Thinking, m.Text, want.Reasoning, want.Text)
+				}
 			}
 		})
 	}

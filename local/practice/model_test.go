@@ -91,11 +91,11 @@ func TestModelFollowsTheConversation(t *testing.T) {
 func TestModelSaysWhatItWanted(t *testing.T) {
 	m := NewModel(parsed(t, "reply\n want ^ok\n want-not FAIL\n say fine\n"))
 	got := ask(t, m, asking(user("no")))
-	if !strings.HasPrefix(got.text, "practice: wanted ^ok (line 2 of the script), got") || len(m.Failures()) != 1 {
-		t.Errorf("%q, failures %q", got.text, m.Failures())
+	if got.err == nil || got.err.Kind != chat.Invalid || !strings.HasPrefix(got.err.Detail, "practice: wanted ^ok (line 2 of the script), got") || len(m.Failures()) != 1 {
+		t.Errorf("%+v, failures %q", got, m.Failures())
 	}
-	if got := ask(t, m, asking(user("ok\nFAIL"))); !strings.Contains(got.text, "wanted not FAIL") || len(m.Failures()) != 2 {
-		t.Errorf("%q, failures %q", got.text, m.Failures())
+	if got := ask(t, m, asking(user("ok\nFAIL"))); got.err == nil || !strings.Contains(got.err.Detail, "wanted not FAIL") || len(m.Failures()) != 2 {
+		t.Errorf("%+v, failures %q", got, m.Failures())
 	}
 	if got := ask(t, m, asking(user("first\nok"))); got.text != "fine" || len(m.Failures()) != 2 {
 		t.Errorf("%q, failures %q", got.text, m.Failures())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -62,7 +63,7 @@ func (p *player) answer(req chat.Request) answer {
 	groups, complaint := meets(r.Wants, told)
 	if complaint != "" {
 		p.failures = append(p.failures, complaint)
-		return p.finished(Reply{Steps: []Step{{Kind: Say, Text: complaint}}}, req, position)
+		return p.finished(Reply{Status: http.StatusBadRequest, StatusText: complaint}, req, position) // the run must not pass for a good one
 	}
 	r.Steps = resolve(r.Steps, groups, attempt >= len(tries))
 	if p.script.Think != "" && !thinksItself(r.Steps) && r.Status == 0 {
@@ -196,7 +197,7 @@ func position(s *Script, positions [][]*Reply, messages []chat.Message) int {
 // begins reports whether a message can be what the first position of the script said.
 func begins(s *Script, positions [][]*Reply, m chat.Message) bool {
 	text := strings.TrimSpace(m.Text)
-	if len(positions) == 0 || strings.HasPrefix(text, wanted) || s.ByRequest {
+	if len(positions) == 0 || s.ByRequest {
 		return true
 	}
 	for _, r := range positions[0] {

@@ -71,6 +71,14 @@ func ApplyPatch(read func(path string) ([]byte, error), p Parsed) ([]PatchedFile
 	touched := map[string]bool{}
 	var out []PatchedFile
 	for _, h := range p.Hunks {
+		if i := updated(out, h); i >= 0 {
+			after, err := applyBlocks(out[i].After, h)
+			if err != nil {
+				return nil, err
+			}
+			out[i].After = after
+			continue
+		}
 		if touched[filepath.Clean(h.Path)] {
 			return nil, &PatchError{Kind: Twice, Path: h.Path, Line: h.Line}
 		}
@@ -107,6 +115,13 @@ func ApplyPatch(read func(path string) ([]byte, error), p Parsed) ([]PatchedFile
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// updated finds the file that an update goes on with, -1 when it is the first of its file.
+func updated(out []PatchedFile, h Hunk) int {
+	return slices.IndexFunc(out, func(f PatchedFile) bool {
+		return h.Kind == Modified && f.Kind == Modified && f.To == "" && filepath.Clean(f.Path) == filepath.Clean(h.Path)
+	})
 }
 
 // readPatched reads the file of a hunk. A git-style prefix goes when only the path without it exists.

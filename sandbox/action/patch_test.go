@@ -66,6 +66,9 @@ func TestPatchText(t *testing.T) {
 		{"markers indented", "a\n", "  " + beginMark + "\n  " + updateMark + "f\n@@\n-a\n+b\n  " + endMark, "b\n"},
 		{"quoted heredoc with the command", "a\n", "apply_patch <<\"X\"\n" + update("@@", "-a", "+b") + "X\n", "b\n"},
 		{"JSON and fence", "a\n", "```json\n{\"input\":\"*** Begin Patch\\n*** Update File: f\\n-a\\n+b\\n*** End Patch\"}\n```", "b\n"},
+		{"words around", "a\n", "This is it:\n" + update("@@", "-a", "+b") + "It is done.", "b\n"},
+		{"a command around", "a\n", "cd . && apply_patch <<'E'\n" + update("@@", "-a", "+b") + "E\n", "b\n"},
+		{"a file in two updates", "a\nb\n", update("@@", "-b", "+c", updateMark+"./f", "@@", "-a", "+b"), "b\nc\n"},
 		{"prefix b/", "a\n", patch(updateMark+"b/f", "@@", "-a", "+b"), "b\n"},
 	}
 	for _, c := range tests {

@@ -52,7 +52,7 @@ const (
 )
 
 // ParsePatch reads a patch. Wrappers that models put around one are peeled off: a code fence, a here-document, the
-// JSON of a tool call. The error is a *PatchError.
+// JSON of a tool call, lines before and behind it. The error is a *PatchError.
 func ParsePatch(text string) (Parsed, error) {
 	body := unwrapPatch(text)
 	lines := strings.Split(strings.TrimSpace(unix(body)), "\n")
@@ -87,6 +87,9 @@ func unwrapPatch(text string) string {
 			inner, ok = unwrapJSON(text)
 		}
 		if !ok {
+			inner, ok = between(text)
+		}
+		if !ok {
 			break
 		}
 		text = inner
@@ -100,6 +103,30 @@ func unfence(text string) (string, bool) {
 		return "", false
 	}
 	return m[2], true
+}
+
+// between is the one patch that stands, with both its marks, among other lines: words about it, a command around it.
+func between(text string) (string, bool) {
+	lines := strings.Split(text, "\n")
+	begin, end := -1, -1
+	for i, line := range lines {
+		switch strings.TrimSpace(line) {
+		case beginMark:
+			if begin >= 0 {
+				return "", false
+			}
+			begin = i
+		case endMark:
+			if begin < 0 || end >= 0 {
+				return "", false
+			}
+			end = i
+		}
+	}
+	if begin < 0 || end < 0 {
+		return "", false
+	}
+	return strings.Join(lines[begin:end+1], "\n"), true
 }
 
 func unquoteHeredoc(text string) (string, bool) {
