@@ -36,6 +36,7 @@ type Options struct {
 type Stage struct {
 	Name     string
 	Text     string
+	Long     bool // what begins now may take minutes
 	Progress *Progress
 	Warning  string
 	Ready    *Prepared
@@ -102,6 +103,11 @@ func (r *run) say(s Stage) error {
 
 func (r *run) tell(name, format string, args ...any) error {
 	return r.say(Stage{Name: name, Text: fmt.Sprintf(format, args...)})
+}
+
+// begin announces what may take minutes.
+func (r *run) begin(name, format string, args ...any) error {
+	return r.say(Stage{Name: name, Text: fmt.Sprintf(format, args...), Long: true})
 }
 
 func (r *run) warn(name string, warnings ...string) error {
@@ -242,8 +248,10 @@ func (r *run) fit(ctx context.Context, c *choice) (Fit, error) {
 // a step lower, as long as the window was ours to choose.
 func (r *run) load(ctx context.Context, c choice, fit Fit) (*Prepared, error) {
 	window := fit.Window
-	if err := r.tell("load", "loading %s with %d tokens", c.model.Name, window); err != nil {
-		return nil, err
+	if !fit.Loaded {
+		if err := r.begin("load", "loading %s with %d tokens", c.model.Name, window); err != nil {
+			return nil, err
+		}
 	}
 	model, err := r.ask(ctx, c, window)
 	for r.Window == 0 && isMemory(err) {
@@ -352,7 +360,7 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	if known, ok := knownVerdict(r.Verdicts, key, r.Now()); ok {
 		return known.Verdict, r.tell("check", "%s called tools on %s", c.model.Name, known.When.Format(time.DateOnly))
 	}
-	if err := r.tell("check", "asking %s to call a tool", c.model.Name); err != nil {
+	if err := r.begin("check", "asking %s to call a tool", c.model.Name); err != nil {
 		return "", err
 	}
 	var stopped error

@@ -34,7 +34,6 @@ type Human struct {
 	actions map[string]event.Started
 	held    string // an answer without a call: final, unless something follows
 	pulled  int64  // tenths of a download that were told
-	stage   string // the latest step of making a model ready
 	rewrote bool   // the last line on the terminal will be written over
 	tight   bool   // the last block has no blank line after it
 	told    bool   // the held answer is on the screen already
@@ -189,7 +188,11 @@ func (h *Human) turnStarted(b event.TurnStarted) {
 		harness += " (" + b.Why + ")"
 	}
 	lines := []string{h.paint(bold, strings.TrimSpace("interpreter "+h.Version)), rule}
-	for _, row := range [][2]string{{"workdir", b.Dir}, {"model", b.Model}, {"provider", b.Provider}, {"harness", harness},
+	window := ""
+	if b.Window > 0 {
+		window = thousands(b.Window) + " tokens"
+	}
+	for _, row := range [][2]string{{"workdir", b.Dir}, {"model", b.Model}, {"provider", b.Provider}, {"window", window}, {"harness", harness},
 		{"approval", b.Approval}, {"sandbox", confined}, {"session id", h.session}} {
 		if row[1] != "" {
 			lines = append(lines, h.paint(dim, fmt.Sprintf("%-11s", row[0]))+single(row[1]))

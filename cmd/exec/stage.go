@@ -37,10 +37,9 @@ func (h *Human) Stage(s local.Stage) {
 		h.print(text)
 	case h.Terminal:
 		h.rewrite(h.entry(dim, s.Name, clip(strict(s.Text), 70)))
-	case s.Name != h.stage && (s.Name == "pull" || s.Name == "load" || s.Name == "check"):
+	case s.Long:
 		h.print(text)
 	}
-	h.stage = s.Name
 }
 
 // rewrite puts text over the last line.

@@ -47,6 +47,7 @@ func newExec(w world, f *flags) *cobra.Command {
 	set.BoolVar(&x.ignoreUser, "ignore-user-config", false, "leave out the home configuration")
 	set.BoolVar(&x.ignoreRules, "ignore-rules", false, "leave out rules files")
 	set.Var(&x.color, "color", "colours on standard error: auto, always, never")
+	_ = c.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
 
 	var last, all bool
 	resume := &cobra.Command{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"interpreter/agent/store"
 	"interpreter/local/chat"
@@ -48,6 +49,8 @@ func report(w io.Writer, err error) int {
 		return exitFine
 	case errors.As(err, &done):
 		return int(done)
+	case errors.Is(err, syscall.EPIPE): // whoever read us has had enough
+		return exitFailed
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(w, "interpreter: interrupted")
 		return exitFailed

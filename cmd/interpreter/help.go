@@ -18,6 +18,9 @@ func newHelp(root *cobra.Command, w world) *cobra.Command {
 		Use:   "help [TOPIC | COMMAND]",
 		Short: "Read the manual, offline",
 		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return topics(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if err := root.Help(); err != nil {

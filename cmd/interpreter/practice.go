@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +29,9 @@ func newPractice(w world) *cobra.Command {
 			script, err := readScript(args[0])
 			if err != nil {
 				return err
+			}
+			if !slices.Contains(practice.Wires(), wire) {
+				return usageError{fmt.Errorf("--wire %s: want one of %s", wire, strings.Join(practice.Wires(), ", "))}
 			}
 			listener, err := net.Listen("tcp", listen)
 			if err != nil {

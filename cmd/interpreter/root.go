@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"interpreter/harness/catalog"
 )
 
 // newRoot builds the whole command tree for one run.
@@ -50,7 +52,32 @@ func newRoot(w world) *cobra.Command {
 		newCompletion(root, w),
 	)
 	root.SetHelpCommand(newHelp(root, w))
+	complete(root)
 	return root
+}
+
+// complete teaches the shell the values of flags that have a list, and keeps flags of a run out of the help of
+// commands that run nothing.
+func complete(root *cobra.Command) {
+	var harnesses []string
+	for _, h := range catalog.All() {
+		harnesses = append(harnesses, h.Name)
+	}
+	for flag, values := range map[string][]string{
+		"harness": harnesses, "local-provider": {"ollama"},
+		"sandbox":          {"read-only", "workspace-write", "danger-full-access"},
+		"ask-for-approval": {"untrusted", "on-request", "never"},
+	} {
+		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "practice", "harness", "completion", "help":
+			for _, one := range append(c.Commands(), c) {
+				one.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
+			}
+		}
+	}
 }
 
 // name is what the person called us: interpreter, or i.
