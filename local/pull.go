@@ -2,8 +2,11 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"interpreter/local/chat"
 )
 
 // pull downloads a model and tells its progress. Names that run elsewhere are refused before: pulling one would
@@ -16,6 +19,10 @@ func (r *run) pull(ctx context.Context, p answering, name string) error {
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
+			}
+			if failure := (*chat.Error)(nil); errors.As(err, &failure) && failure.Kind == chat.Missing {
+				return &Refusal{Code: PullFailed, Model: name, Text: "pull " + name + ": the library has no model of that name",
+					Try: "check the spelling of the name and its tag"}
 			}
 			return &Refusal{
 				Code: PullFailed, Model: name, Err: err,

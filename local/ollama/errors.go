@@ -65,11 +65,12 @@ var rules = [...]struct {
 	{chat.NoTools, "name a model that can call tools with -m", []string{"does not support tools"}},
 	{chat.NoThinking, "set model_reasoning_effort to none", []string{"does not support thinking"}},
 	{chat.Remote, "use a local tag of the same family", []string{"cloud is disabled"}},
-	{chat.Memory, "free memory, or accept a smaller window", []string{
+	{chat.Memory, "free memory, or ask for a smaller window with -c model_context_window=N", []string{
 		"requires more system memory", "out-of-memory during startup", "out of memory", "out of device memory", "cudamalloc failed",
 		"hipmalloc failed", "failed to allocate", "allocation failed", "not enough memory", "insufficient memory", "erroroutofdevicememory",
 	}},
 	{chat.Busy, "", []string{"server busy", "maximum pending requests", "loading model", "model is loading", "server loading model"}},
+	{chat.Missing, "check the spelling of the name and its tag", []string{"pull model manifest: file does not exist"}},
 	{chat.Invalid, "update the server, or pull the model again", []string{"incompatible with your version", "requires a newer version"}},
 	{chat.Invalid, "", []string{"no user query found in messages", "invalid model name", "does not support chat", "does not support generate"}},
 }
