@@ -223,6 +223,9 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 			d.Words += "\nIt printed until then:\n" + ran.Output
 		}
 	case k.err != nil:
+		if polls(k.step) {
+			t.repeats.miss(k.call) // nothing is there to wait for
+		}
 		d.Status, d.Error = event.Failing, k.err.Error()
 		d.Words = t.cfg.Harness.Say(k.call.Name, k.err)
 	default:

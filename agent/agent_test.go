@@ -392,6 +392,31 @@ func TestWhatWasDoneIsToldInSpiteOfAnInterrupt(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedAnswerIsKeptAsFarAsItWent(t *testing.T) {
+	ctx, interrupt := context.WithCancel(context.Background())
+	w := start(t, script("say First point.\npause 1h\nsay Second point.\n"+read("f"), "say Short."))
+	w.model.Sleep = func(ctx context.Context, d time.Duration) error {
+		if d == 0 {
+			return nil
+		}
+		interrupt()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if err := w.Prompt(ctx, chat.Message{Text: "explain"}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	said := bodies[event.Said](w.log)
+	if len(said) != 1 || strings.TrimSpace(said[0].Message.Text) != "First point." || said[0].Finish != chat.Left || len(said[0].Message.Calls) > 0 {
+		t.Fatalf("got %+v", said)
+	}
+	w.prompt("shorter") // checks pairing and the prefix law as well
+	told := w.model.Requests()[1].Messages
+	if kept := told[len(told)-3]; kept.Role != chat.Assistant || !strings.Contains(kept.Text, "First point.") {
+		t.Errorf("the model was told %+v", told)
+	}
+}
+
 func TestReadsSideBySideAnswerInCallOrder(t *testing.T) {
 	var calls []string
 	for i := range 20 {

@@ -42,7 +42,7 @@ func (t *turn) ask(ctx context.Context) (event.Said, error) {
 			continue
 		}
 		if err != nil {
-			return event.Said{}, err
+			return event.Said{}, t.left(ctx, said, err)
 		}
 		garbled := t.decode(&said)
 		if len(said.Message.Calls) == 0 && strings.TrimSpace(said.Message.Text) == "" && garbled == nil {
@@ -70,16 +70,36 @@ func (t *turn) ask(ctx context.Context) (event.Said, error) {
 	}
 }
 
-// stream sends a request and puts the answer together. loud tells readers of each piece.
+// left keeps what the model had said when a person interrupted it: they have read it, and the server has it in its
+// memory. Calls are not kept, they never ran.
+func (t *turn) left(ctx context.Context, said event.Said, err error) error {
+	if ctx.Err() == nil || strings.TrimSpace(said.Message.Text) == "" {
+		return err
+	}
+	said.Message.Calls, said.Finish = nil, chat.Left
+	if lost := t.add(said); lost != nil {
+		return lost
+	}
+	return err
+}
+
+// stream sends a request and puts the answer together. loud tells readers of each piece. With an error comes what was
+// heard until then.
 func (t *turn) stream(ctx context.Context, req chat.Request, loud bool) (event.Said, error) {
 	var said event.Said
 	var text, thinking strings.Builder
+	together := func() event.Said {
+		said.Message.Role = chat.Assistant
+		said.Message.Text = strings.ToValidUTF8(text.String(), "\uFFFD")
+		said.Message.Thinking = strings.ToValidUTF8(thinking.String(), "\uFFFD")
+		return said
+	}
 	for d, err := range t.cfg.Model.Stream(ctx, req) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
-			return event.Said{}, err
+			return together(), err
 		}
 		if d.Wait != nil {
 			text.Reset()
@@ -108,15 +128,12 @@ func (t *turn) stream(ctx context.Context, req chat.Request, loud bool) (event.S
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return event.Said{}, err
+		return together(), err
 	}
 	if said.Finish == "" {
 		said.Finish = chat.Stopped
 	}
-	said.Message.Role = chat.Assistant
-	said.Message.Text = strings.ToValidUTF8(text.String(), "\uFFFD")
-	said.Message.Thinking = strings.ToValidUTF8(thinking.String(), "\uFFFD")
-	return said, nil
+	return together(), nil
 }
 
 // decode finds calls that were written as prose. The error is one that cannot be read.

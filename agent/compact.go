@@ -77,6 +77,9 @@ func (t *turn) compact(ctx context.Context) error {
 	if window > 0 {
 		keep = min(keep, window/4)
 	}
+	if most := int(float64(window/4) * charsPerToken); window > 0 && len(summary) > most {
+		summary = strings.ToValidUTF8(summary[:most], "") + "\n[cut]" // a model that writes without end must not fill the window
+	}
 	messages := recent(t.fold.Prompts(), keep)
 	messages = append(messages, chat.Message{Role: chat.User, Text: summary + t.leftovers()})
 	done := event.Compacted{Messages: messages, Before: before, After: t.fixed() + estimate(messages), Usage: usage}

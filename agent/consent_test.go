@@ -89,7 +89,7 @@ func TestStopEndsTheTurn(t *testing.T) {
 
 func TestNobodyToAsk(t *testing.T) {
 	for _, policy := range []approve.Policy{approve.OnRequest, approve.Never} {
-		w := start(t, script(outside("echo 1"), run("rm -rf x"), "say ok"), func(c *Config) { c.Approval = policy })
+		w := start(t, script(outside("echo 1"), run("git reset --hard"), "say ok"), func(c *Config) { c.Approval = policy })
 		w.prompt("go")
 		for _, d := range bodies[event.Did](w.log) {
 			if d.Status != event.Declined || !strings.Contains(d.Words, "Reason: ") || d.Error == "" {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"interpreter/agent/event"
+	"interpreter/harness"
 	"interpreter/local/chat"
 	"interpreter/sandbox/action"
 )
@@ -210,6 +213,26 @@ func TestKeyOf(t *testing.T) {
 	}
 	if key(`{"path":"a"}`) == key(`{"path":"b"}`) || key(`{"n":1}`) == key(`{"n":2}`) {
 		t.Error("two calls have one key")
+	}
+}
+
+// Looking again and again whether a command has ended is fine; asking for one that never was is not.
+func TestPollsOfNothingEnd(t *testing.T) {
+	poll := "call poll {\"session\":9}"
+	replies := []string{poll, poll, poll, poll, poll, poll, "say It is not there.", "say never"}
+	w := start(t, script(replies...), func(c *Config) {
+		type params struct {
+			Session int `json:"session"`
+		}
+		c.Harness.Prose.(fstest.MapFS)["poll.md"] = &fstest.MapFile{Data: []byte("Looks.")}
+		c.Harness.Tools = append(c.Harness.Tools, harness.Row("poll", func(p params) action.Poll { return action.Poll{Session: p.Session} },
+			func(r action.Ran) string { return r.Output }))
+	})
+	if err := w.Prompt(context.Background(), chat.Message{Text: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	if ended := w.ended(); ended.Reason != event.Limited || ended.Final != "It is not there." {
+		t.Errorf("got %+v", ended)
 	}
 }
 

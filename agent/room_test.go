@@ -139,6 +139,17 @@ func TestOverflowCompactsOnce(t *testing.T) {
 	}
 }
 
+func TestSummaryWithoutEndIsCut(t *testing.T) {
+	w := start(t, script("say one\ntokens 7000 100", "say "+strings.Repeat("word ", 20000), "say two"), window(8192))
+	w.prompt("go")
+	if ended := w.prompt("next"); ended.Final != "two" {
+		t.Fatalf("got %+v", ended)
+	}
+	if got := bodies[event.Compacted](w.log); len(got) != 1 || got[0].After > 8192/2 {
+		t.Errorf("%d compactions, %d tokens after", len(got), got[0].After)
+	}
+}
+
 // A server may refuse what by the window it names should have fitted, and more than once in a long turn.
 func TestOverflowOfAnUntrueWindow(t *testing.T) {
 	step := func(n int) string { return run(fmt.Sprintf("seq %d00 %d70", n, n)) }

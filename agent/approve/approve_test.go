@@ -174,7 +174,7 @@ func TestDecideCommands(t *testing.T) {
 		{"escalation under never is refused", Never, readOnly, escalated, Refuse},
 		{"nothing to escalate from", Never, full, escalated, Go},
 		{"danger asks", OnRequest, full, run("git clean -fdx"), Ask},
-		{"danger under never is refused", Never, readOnly, run("rm -rf x"), Refuse},
+		{"danger under never is refused", Never, readOnly, run("git reset --hard"), Refuse},
 		{"an argument list is judged too", OnRequest, readOnly, action.Need{Effect: action.Runs, Argv: []string{"bash", "-lc", "rm -rf x"}}, Ask},
 		{"reads pass", Untrusted, readOnly, action.Need{Effect: action.Reads, Paths: []string{"/etc/passwd"}}, Go},
 		{"plans pass", Untrusted, readOnly, action.Need{Effect: action.Thinks}, Go},
@@ -199,6 +199,27 @@ func TestNothingAskedAndNoSandbox(t *testing.T) {
 		if got := Decide(Never, yolo, run(script)); got.What != want {
 			t.Errorf("%q: got %+v, want %v", script, got, want)
 		}
+	}
+}
+
+// Nobody is asked, but the sandbox holds: cleaning up is daily work, emptying the workspace is an accident.
+func TestNothingAskedInTheSandbox(t *testing.T) {
+	box := sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/repo", Roots: []string{"/repo", "/tmp"}}
+	for script, want := range map[string]What{
+		"rm -rf build": Go, "rm -f a.o b.o": Go, "cd sub && rm -rf ../sub; pwd; true": Go, "rm -rf build/*": Go, "rm -rf /repo/build": Go, "rm -rf /usr": Go,
+		"rm -rf .": Refuse, "rm -rf ./": Refuse, "rm -rf ..": Refuse, "rm -rf *": Refuse, "rm -rf ./*": Refuse, "rm -rf /": Refuse, "rm -rf /*": Refuse,
+		"rm -rf /repo": Refuse, "rm -rf /repo/": Refuse, "rm -rf ~": Refuse, "rm -rf $DIR/x": Refuse, "cd src && rm -rf *": Refuse, "rm -rf build .": Refuse,
+		"bash -c 'rm -rf .'": Refuse, "git reset --hard": Refuse, "git clean -fdx": Refuse, "pkill node": Refuse, "mkfs /dev/sda": Refuse,
+	} {
+		if got := Decide(Never, box, run(script)); got.What != want {
+			t.Errorf("%q: got %+v, want %v", script, got, want)
+		}
+	}
+	if got := Decide(Never, box, action.Need{Effect: action.Runs, Script: "rm -rf build", Escalate: true}); got.What != Refuse {
+		t.Errorf("outside the sandbox: %+v", got)
+	}
+	if got := Decide(OnRequest, box, run("rm -rf build")); got.What != Ask {
+		t.Errorf("with somebody to ask: %+v", got)
 	}
 }
 

@@ -87,8 +87,11 @@ func decideRun(p Policy, box sandbox.Policy, need action.Need) Verdict {
 	}
 	free := box.Mode == sandbox.FullAccess
 	why := Dangerous(script)
-	if p == Never && free {
+	switch {
+	case p == Never && free:
 		why = ruinous(script, box.Dir, need.Dir)
+	case p == Never && !need.Escalate:
+		why = reckless(script, box.Dir, need.Dir)
 	}
 	if why != "" {
 		return ask(p, why)

@@ -29,6 +29,45 @@ func ruinous(script, root, dir string) string {
 	}}.script(script, 0)
 }
 
+// reckless is what is left of Dangerous when nobody can be asked but the sandbox holds: cleaning up inside the
+// workspace is daily work, emptying the workspace itself is not.
+func reckless(script, root, dir string) string {
+	if dir == "" {
+		dir = root
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root, dir)
+	}
+	moved := moves.MatchString(script)
+	return judge{pass: func(argv []string) bool {
+		return filepath.Base(argv[0]) == "rm" && !empties(argv[1:], root, dir, moved)
+	}}.script(script, 0)
+}
+
+// empties reports whether an operand of rm is, or may turn out to be, all of a folder one does not name: the workspace
+// or what lies around it.
+func empties(args []string, root, dir string, moved bool) bool {
+	options := true
+	for _, a := range args {
+		if options && strings.HasPrefix(a, "-") {
+			options = a != "--"
+			continue
+		}
+		if a == "" || strings.ContainsAny(a, "$\x00~`{") || strings.Trim(a, "./*?") == "" {
+			return true
+		}
+		if filepath.IsAbs(a) || !moved {
+			if !filepath.IsAbs(a) {
+				a = filepath.Join(dir, a)
+			}
+			if _, inside := strings.CutPrefix(root+string(filepath.Separator), filepath.Clean(a)+string(filepath.Separator)); inside {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // deletesBelow reports whether every operand of rm is known to lie below root, or below a folder for scratch files.
 func deletesBelow(args []string, root, dir string, moved bool) bool {
 	options := true

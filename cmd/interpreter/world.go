@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 
 	"golang.org/x/term"
@@ -47,15 +48,27 @@ type folders struct {
 	dir  string // working root: cwd, or --cd
 }
 
+// userHome is the person's home folder: HOME, or what the system has on file where that is not set or names no one
+// place. "" when nobody knows.
+func (w world) userHome() string {
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		return home
+	}
+	if who, err := user.Current(); err == nil && filepath.IsAbs(who.HomeDir) {
+		return who.HomeDir
+	}
+	return ""
+}
+
 // folders finds them; cd is the value of --cd.
 func (w world) folders(cd string) (folders, error) {
-	user, err := os.UserHomeDir()
-	if err != nil {
-		user = string(filepath.Separator)
-	}
+	user := w.userHome()
 	home, err := config.Home(w.env, user)
 	if err != nil {
-		return folders{}, err
+		return folders{}, try(err, "set HOME, or INTERPRETER_HOME to a folder that exists")
+	}
+	if user == "" {
+		user = string(filepath.Separator)
 	}
 	cwd, err := os.Getwd()
 	if err != nil {

@@ -78,7 +78,8 @@ type Finish string
 // The finish reasons that matter to a loop; a wire maps its own names to them.
 const (
 	Stopped  Finish = "stop"
-	CutShort Finish = "length" // the answer ran into a limit; a call in it may be cut
+	CutShort Finish = "length"      // the answer ran into a limit; a call in it may be cut
+	Left     Finish = "interrupted" // a person ended it; what was said until then is whole as far as it goes
 )
 
 // Delta is a piece of an answer. A Call arrives whole. The last Delta of an answer carries Finish and Usage.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"interpreter/sandbox"
@@ -133,6 +134,9 @@ func (a Run) start(ctx context.Context, w *Workspace, dir string) (*liveRun, err
 	if err != nil {
 		end()
 		l.record.close(false)
+		if errors.Is(err, syscall.E2BIG) {
+			err = fmt.Errorf("%w: a script of %d bytes is more than this system passes on; write it to a file in parts and run that", reason(err), len(a.Script))
+		}
 		return nil, err
 	}
 	l.proc, l.end = proc, end

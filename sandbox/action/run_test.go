@@ -260,6 +260,16 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
+func TestRunOfAScriptLongerThanTheSystemTakes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the limit is another one there")
+	}
+	_, err := Run{Script: "true #" + strings.Repeat("y", 1<<20)}.Do(context.Background(), workspace(t, nil))
+	if err == nil || !strings.Contains(err.Error(), "write it to a file") || len(err.Error()) > 500 {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestRunAsks(t *testing.T) {
 	w := workspace(t, map[string]string{"in/x": ""})
 	box := w.Box.(*sandboxtest.Box)
