@@ -156,7 +156,7 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: why, Env: env,
 		Workspace: &action.Workspace{
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
-			Env: s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id),
+			Env: withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
 		},
 		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit,
 	}, nil
@@ -291,7 +291,15 @@ func (s *settings) environment(w world, secrets bool) []string {
 			keys = append(keys, provider.EnvKey)
 		}
 	}
-	return sandbox.Environ(w.environ, sandbox.EnvPolicy{
+	parent := slices.DeleteFunc(slices.Clone(w.environ), func(entry string) bool {
+		folder, ok := strings.CutPrefix(entry, "TMPDIR=")
+		if !ok {
+			return false
+		}
+		_, err := os.Stat(folder) // one that is not there only makes programs fail
+		return err != nil
+	})
+	return sandbox.Environ(parent, sandbox.EnvPolicy{
 		Inherit: p.Inherit, Secrets: secrets, Keys: keys, Exclude: p.Exclude, Set: p.Set, IncludeOnly: p.IncludeOnly,
 	})
 }

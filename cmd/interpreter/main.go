@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"interpreter/sandbox"
@@ -18,6 +19,9 @@ var version = "dev"
 func main() {
 	sandbox.AsHelper()
 	ctx, stop := interruptible()
+	if filepath.Base(os.Args[0]) == patchProgram {
+		os.Exit(runPatch(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	code := run(ctx, thisWorld(), os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 		stop()
 		os.Exit(code)
 	}
-	testscript.Main(m, map[string]func(){"interpreter": program, "i": program})
+	patch := func() { os.Exit(runPatch(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	testscript.Main(m, map[string]func(){"interpreter": program, "i": program, patchProgram: patch})
 }
 
 // practiceWorld is this world without the machine's own settings and with a clock that need not be waited for:

@@ -15,10 +15,11 @@ type patchParams struct {
 func applyPatch(p patchParams) action.Patch { return action.Patch{Text: p.Input} }
 
 func sayPatched(c action.Changed) string {
-	return "Exit code: 0\nWall time: 0 seconds\nOutput:\n" + changedFiles(c)
+	return "Exit code: 0\nWall time: 0 seconds\nOutput:\n" + ChangedFiles(c)
 }
 
-func changedFiles(c action.Changed) string {
+// ChangedFiles is the report of a patch: a letter and a path for each file.
+func ChangedFiles(c action.Changed) string {
 	var b strings.Builder
 	b.WriteString("Success. Updated the following files:\n")
 	for _, f := range c.Files {
@@ -51,6 +52,6 @@ func patchStep(script, workdir string, envelope func(string) string) (step harne
 	if workdir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(workdir, dir)
 	}
-	say := func(c action.Changed) string { return envelope(changedFiles(c)) }
+	say := func(c action.Changed) string { return envelope(ChangedFiles(c)) }
 	return harness.Do(action.Patch{Text: text, Dir: dir}, say), true, nil
 }
