@@ -237,9 +237,16 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 			d.Images = []chat.Image{{MIME: seen.MIME, Data: seen.Image}}
 		}
 	}
-	d.Words = t.bounded(strings.ToValidUTF8(d.Words, "\uFFFD"))
+	whole := strings.ToValidUTF8(d.Words, "\uFFFD")
+	d.Words = t.bounded(whole)
+	if seen, ok := d.Outcome.(action.Seen); ok && len(d.Words) < len(whole) {
+		t.cfg.Workspace.Forget(seen.Real) // what was cut here must be shown again when it is asked for
+	}
 	if k.twin == nil && !polls(k.step) && ctx.Err() == nil {
 		d.Words += t.repeats.after(k.key, k.need, d.Words, k.outcome)
+	}
+	if ran, ok := d.Outcome.(action.Ran); ok && polls(k.step) {
+		d.Words += t.repeats.looked(ran)
 	}
 	if left := t.cfg.MaxCalls - t.calls; left == 5 {
 		d.Words += fmt.Sprintf(wordsFewLeft, left)

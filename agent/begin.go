@@ -63,7 +63,7 @@ func (t *turn) started() event.TurnStarted {
 	return event.TurnStarted{
 		ID: t.id, Dir: t.cfg.Workspace.Dir, Model: t.cfg.ModelName, Provider: t.cfg.Provider, Harness: t.cfg.Harness.Name,
 		Why: t.cfg.HarnessWhy, Window: t.cfg.Window, Sandbox: string(p.Mode), Backend: box.Backend(),
-		Network: p.Network, Approval: string(t.cfg.Approval),
+		Network: p.Network, Approval: string(t.cfg.Approval), Date: t.cfg.Now().In(t.cfg.Env.Date.Location()).Format(time.DateOnly),
 	}
 }
 
@@ -119,6 +119,9 @@ func (t *turn) news(last *event.TurnStarted) string {
 	}
 	if now.Approval != last.Approval {
 		news = append(news, "the approval policy is now "+now.Approval)
+	}
+	if now.Date != last.Date && last.Date != "" {
+		news = append(news, "the date is now "+now.Date)
 	}
 	if len(news) == 0 {
 		return ""

@@ -86,6 +86,7 @@ func (t *turn) compact(ctx context.Context) error {
 	if err := t.add(done); err != nil {
 		return err
 	}
+	t.cfg.Workspace.Forget() // files shown before are out of the model's sight
 	return t.add(event.Warned{Text: fmt.Sprintf("the conversation was summed up (about %d tokens, now %d); details may be lost", before, done.After)})
 }
 
@@ -145,11 +146,19 @@ func (t *turn) summarise(ctx context.Context) (string, chat.Usage, error) {
 			return "", usage, fmt.Errorf("summing up the conversation: %w", err)
 		}
 		usage = usage.Add(said.Usage)
-		if text := strings.TrimSpace(said.Message.Text); text != "" {
+		if text := t.digest(said.Message.Text); text != "" {
 			return wordsSummary + text, usage, nil
 		}
 	}
 	return wordsDigest + t.lastWords(), usage, nil
+}
+
+// digest is what the harness keeps of a summary, "" when nothing is left.
+func (t *turn) digest(text string) string {
+	if h := t.cfg.Harness; h.Digest != nil {
+		text = h.Digest(text)
+	}
+	return strings.TrimSpace(text)
 }
 
 // latest is the end of a conversation as far as there is room. A turn may be longer than that: then what the person

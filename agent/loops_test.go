@@ -251,3 +251,48 @@ func TestLimitOfCalls(t *testing.T) {
 		t.Errorf("got %q, %+v, %d runs", words[6], ended, len(w.box.Commands()))
 	}
 }
+
+// A file that a harness only calls unchanged when it is read again is the same result all the same.
+func TestUnchangedFileClimbsTheLadder(t *testing.T) {
+	again := read("a")
+	w := start(t, script(again, again, again, again, again, again, "say I am stuck."), repeating)
+	w.file("a", "text\n")
+	ended := w.prompt("go")
+	words := w.words()
+	want := []string{"text\n", "(unchanged)" + wordsSame, wordsPointer, wordsRefused, wordsRefused, wordsRefused}
+	if !slices.Equal(words, want) || ended.Final != "I am stuck." || ended.Reason != event.Limited {
+		t.Errorf("got %q, %+v", words, ended)
+	}
+}
+
+// repeating makes a second reading of the same file short, as some harnesses do.
+func repeating(c *Config) {
+	c.Harness.Tools = slices.Clone(c.Harness.Tools)
+	c.Harness.Tools[0] = harness.Row("read", func(p pathParams) action.Read { return action.Read{Path: p.Path, Repeat: true} }, func(s action.Seen) string {
+		if s.Unchanged {
+			return "(unchanged)"
+		}
+		return s.Text
+	})
+}
+
+func TestIdleLooks(t *testing.T) {
+	var r repeats
+	still := action.Ran{Session: 1}
+	for i, c := range []struct {
+		ran  action.Ran
+		note bool
+	}{{still, false}, {still, false}, {still, true}, {still, true}, {action.Ran{Session: 1, Output: "x"}, false}, {still, false}, {action.Ran{}, false}} {
+		if got := r.looked(c.ran); (got != "") != c.note {
+			t.Errorf("look %d: %q", i+1, got)
+		}
+	}
+}
+
+func TestCallsFor(t *testing.T) {
+	for size, want := range map[string]int{"": 0, "7.6B": 40, "14.8B": 40, "596.05M": 40, "30.5B": 80, "40b": 80, "116.8B": 200, "big": 0, "1.0": 0} {
+		if got := CallsFor(size); got != want {
+			t.Errorf("%q allows %d calls, want %d", size, got, want)
+		}
+	}
+}

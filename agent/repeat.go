@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"interpreter/agent/approve"
@@ -22,6 +23,8 @@ type repeats struct {
 	row     int      // how often that came in a row, refused ones included
 	refused int      // refusals in a row; the third ends the tools of the turn
 	over    bool
+
+	idle int // looks in a row at running commands that had printed nothing new
 
 	fails  failures
 	known  map[uint64]bool            // results of reads
@@ -112,7 +115,7 @@ func (r *repeats) after(key string, need action.Need, words string, outcome acti
 		note := r.changed(changed)
 		return note
 	}
-	hash := hashOf(words)
+	hash := r.resultOf(key, words, outcome)
 	if key == r.key && hash == r.hash {
 		r.row++
 	} else {
@@ -143,6 +146,30 @@ func (r *repeats) after(key string, need action.Need, words string, outcome acti
 		}
 	}
 	return note
+}
+
+// resultOf tells results apart. A file that is only said to be unchanged is the result it was when it was shown.
+func (r *repeats) resultOf(key, words string, outcome action.Outcome) uint64 {
+	if seen, ok := outcome.(action.Seen); ok && seen.Unchanged {
+		for _, was := range slices.Backward(r.past) {
+			if was.key == key {
+				return was.hash
+			}
+		}
+	}
+	return hashOf(words)
+}
+
+// looked takes in a look at a running command. Looking is free to be repeated, but not for nothing.
+func (r *repeats) looked(ran action.Ran) string {
+	if ran.Session == 0 || ran.Output != "" {
+		r.idle = 0
+		return ""
+	}
+	if r.idle++; r.idle < 3 {
+		return ""
+	}
+	return fmt.Sprintf(wordsIdle, r.idle)
 }
 
 // changed starts over, and notices a file that is back to an earlier state.

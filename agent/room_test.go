@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"interpreter/agent/event"
 	"interpreter/local/chat"
@@ -251,5 +252,50 @@ func TestSchema(t *testing.T) {
 	}
 	if _, err := New(Config{Model: w.model, Log: w.log, Workspace: w.cfg.Workspace, Schema: json.RawMessage(`{"type":7}`)}); err == nil {
 		t.Error("a schema that is none passed")
+	}
+}
+
+// What a compaction took out of the model's sight is shown again when it is asked for.
+func TestFilesAreShownAgainAfterACompaction(t *testing.T) {
+	w := start(t, script(read("a"), read("a"), "say one", "say the notes", read("a"), "say two"), repeating, func(c *Config) {
+		c.Harness.Digest = func(text string) string { return strings.TrimPrefix(text, "the ") }
+	})
+	w.file("a", "text\n")
+	w.prompt("go")
+	if err := w.Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.prompt("again")
+	if words := w.words(); len(words) != 3 || !strings.HasPrefix(words[1], "(unchanged)") || words[2] != "text\n" {
+		t.Errorf("got %q", words)
+	}
+	if got := fmt.Sprint(bodies[event.Compacted](w.log)[0].Messages); !strings.Contains(got, wordsSummary+"notes") {
+		t.Errorf("the summary is %s", got)
+	}
+}
+
+// A file of which only a part was passed on, for want of room, has not been shown.
+func TestCutReadingIsShownAgain(t *testing.T) {
+	w := start(t, script(read("a"), read("a"), "say one"), repeating, func(c *Config) { c.Window = 8192 })
+	w.file("a", strings.Repeat("words and words\n", 1000))
+	w.prompt("go")
+	for i, words := range w.words() {
+		if !strings.Contains(words, "left out here") {
+			t.Errorf("reading %d: %.80q", i+1, words)
+		}
+	}
+}
+
+func TestNewDateIsTold(t *testing.T) {
+	now := time.Date(2026, 3, 2, 23, 50, 0, 0, time.UTC)
+	w := start(t, script("say one", "say two", "say three"), func(c *Config) { c.Now = func() time.Time { return now } })
+	w.prompt("first")
+	now = now.Add(5 * time.Minute)
+	w.prompt("second")
+	now = now.Add(time.Hour)
+	w.prompt("third")
+	told := bodies[event.Injected](w.log)
+	if len(told) != 1 || !strings.Contains(told[0].Message.Text, "the date is now 2026-03-03") {
+		t.Errorf("got %+v", told)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -35,10 +36,11 @@ type Config struct {
 	Workspace   *action.Workspace
 	Approval    approve.Policy
 	Log         *event.Log
-	Schema      json.RawMessage // of the final answer; nil: free text
-	Interactive bool            // a person answers event.Asked
-	MaxCalls    int             // calls in one turn; 0: 100
-	CompactAt   int             // tokens; 0: by the window
+	Schema      json.RawMessage  // of the final answer; nil: free text
+	Interactive bool             // a person answers event.Asked
+	MaxCalls    int              // calls in one turn; 0: 100
+	CompactAt   int              // tokens; 0: by the window
+	Now         func() time.Time // nil: the machine's clock
 }
 
 // Session is one conversation. Its methods may be called from any goroutine; one turn runs at a time.
@@ -71,6 +73,9 @@ func New(cfg Config) (*Session, error) {
 	}
 	if cfg.MaxCalls <= 0 {
 		cfg.MaxCalls = 100
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	if cfg.Approval == "" {
 		cfg.Approval = approve.Never

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"interpreter/agent/event"
@@ -91,6 +93,24 @@ func (s *Session) threshold() int {
 		at = min(s.cfg.CompactAt, window*90/100)
 	}
 	return at
+}
+
+// CallsFor is how many calls a turn may make, by the size of the model as its provider writes it, such as "30.5B":
+// small ones go astray earlier. 0, the usual number, when the size is not known.
+func CallsFor(parameters string) int {
+	number, ok := strings.CutSuffix(strings.ToUpper(strings.TrimSpace(parameters)), "B")
+	billions, err := strconv.ParseFloat(number, 64)
+	switch {
+	case strings.HasSuffix(strings.ToUpper(strings.TrimSpace(parameters)), "M"):
+		return 40
+	case !ok || err != nil || billions <= 0:
+		return 0
+	case billions < 15:
+		return 40
+	case billions <= 40:
+		return 80
+	}
+	return 200
 }
 
 // warnOfSize tells the person when the opening leaves little room.

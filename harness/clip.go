@@ -22,10 +22,20 @@ func Clip(text string, bytes, lines int, head float64) (string, Cut) {
 		to = len(text) - (bytes - from)
 	}
 	if lines > 0 {
-		if n := strings.Count(text, "\n"); n > lines {
+		total := strings.Count(text, "\n")
+		if !strings.HasSuffix(text, "\n") {
+			total++
+		}
+		if total > lines {
 			first := int(float64(lines) * head)
-			from = min(from, nthBreak(text, first))
-			to = max(to, nthBreak(text, n-(lines-first)))
+			last := len(text)
+			if first < lines {
+				last = nthBreak(text, total-(lines-first))
+			}
+			if from == len(text) { // the bytes alone would have fitted
+				to = last
+			}
+			from, to = min(from, nthBreak(text, first)), max(to, last)
 		}
 	}
 	if from >= to {
@@ -34,7 +44,7 @@ func Clip(text string, bytes, lines int, head float64) (string, Cut) {
 	if at := strings.LastIndexByte(text[:from], '\n'); at >= from/2 && at >= 0 {
 		from = at + 1
 	}
-	if at := strings.IndexByte(text[to:], '\n'); at >= 0 && at < (len(text)-to)/2 {
+	if at := strings.IndexByte(text[to:], '\n'); at >= 0 && at < (len(text)-to)/2 && to > 0 && text[to-1] != '\n' {
 		to += at + 1
 	}
 	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {

@@ -78,6 +78,8 @@ func Plain(tool string, err error) string {
 		return fmt.Sprintf("Denied by the sandbox policy: %s %s (%s). Nothing was done. Work inside the writable folders, or tell the user what is needed.", denied.What, denied.Path, denied.Why)
 	case errors.As(err, &declined):
 		return PlainDeclined(declined)
+	case errors.As(err, &aborted) && commands(tool):
+		return fmt.Sprintf("Wall time: %.1f seconds\naborted by user", aborted.After.Seconds())
 	case errors.As(err, &aborted):
 		return aborted.Error()
 	case errors.Is(err, context.Canceled):
@@ -86,6 +88,12 @@ func Plain(tool string, err error) string {
 		return "timed out"
 	}
 	return err.Error()
+}
+
+// commands reports whether a tool runs commands or talks to one that runs.
+func commands(tool string) bool {
+	role := roleOf(tool, nil)
+	return role == "shell" || role == "input"
 }
 
 // PlainUnknown lists the tools there are.

@@ -27,6 +27,7 @@ type Harness struct {
 	// it stands; Say words it for the model.
 	Decode func(chat.Message) (chat.Message, error)
 	Nudge  func(chat.Message) string           // answer to a reply without a call; "" ends the turn
+	Digest func(summary string) string         // what to keep of the answer to compact.md; nil: all of it
 	Fault  func(tool string, err error) string // wording of a call that failed; nil: Plain
 }
 

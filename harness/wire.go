@@ -50,8 +50,18 @@ func WireJSON(req chat.Request) ([]byte, error) {
 
 func wire(req chat.Request) wireBody {
 	body := wireBody{Messages: []wireChat{}, Tools: wireTools(req.Tools)}
-	for _, m := range req.Messages {
+	var shown []chat.Image // by the results of this group: a result is text on this wire
+	for i, m := range req.Messages {
+		if m.Result != nil {
+			shown = append(shown, m.Images...)
+			m.Images = nil
+		}
 		body.Messages = append(body.Messages, wireMessage(m))
+		last := i == len(req.Messages)-1 || req.Messages[i+1].Result == nil
+		if len(shown) > 0 && last {
+			body.Messages = append(body.Messages, wireMessage(chat.Message{Role: chat.User, Images: shown}))
+			shown = nil
+		}
 	}
 	return body
 }

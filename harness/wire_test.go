@@ -36,6 +36,17 @@ func TestWireJSON(t *testing.T) {
 	if parts := s.Instructions.Bytes + s.Context.Bytes + s.Tools.Bytes; parts >= s.Total.Bytes || parts < s.Total.Bytes-40 {
 		t.Errorf("the parts have %d bytes, the whole %d", parts, s.Total.Bytes)
 	}
+	image := chat.Image{MIME: "image/png", Data: []byte("x")}
+	looked := chat.Request{Messages: []chat.Message{
+		{Role: chat.Tool, Result: &chat.Result{CallID: "1", Name: "view_image", Text: "image attached below: a.png"}, Images: []chat.Image{image}},
+		{Role: chat.Tool, Result: &chat.Result{CallID: "2", Name: "t", Text: "b"}},
+		{Role: chat.Assistant, Text: "seen"},
+	}}
+	want = `{"messages":[{"role":"tool","content":"image attached below: a.png","tool_call_id":"1"},{"role":"tool","content":"b","tool_call_id":"2"},` +
+		`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,eA=="}}]},{"role":"assistant","content":"seen"}]}`
+	if got, err := WireJSON(looked); err != nil || string(got) != want {
+		t.Errorf("a picture in a result: got\n%s\nwant\n%s\n%v", got, want, err)
+	}
 	if empty, err := WireJSON(chat.Request{}); err != nil || string(empty) != `{"messages":[]}` {
 		t.Errorf("an empty request is %s, %v", empty, err)
 	}

@@ -84,13 +84,13 @@ func (b *backoff) next(err error) (chat.Wait, bool) {
 	switch failure.Kind {
 	case chat.Server:
 		b.requests++
-		wait.Limit, wait.For = b.Requests, b.spread(double(b.requests, longestWait))
+		wait.Attempt, wait.Limit, wait.For = b.requests, b.Requests, b.spread(double(b.requests, longestWait))
 		if b.requests > b.Requests {
 			return wait, false
 		}
 	case chat.Broken, chat.Idle:
 		b.streams++
-		wait.Limit, wait.For = b.Streams, b.spread(double(b.streams, longestWait))
+		wait.Attempt, wait.Limit, wait.For = b.streams, b.Streams, b.spread(double(b.streams, longestWait))
 		if b.streams > b.Streams {
 			return wait, false
 		}
@@ -119,7 +119,9 @@ func (b *backoff) next(err error) (chat.Wait, bool) {
 		b.gone += wait.For
 	}
 	b.attempts++
-	wait.Attempt = b.attempts
+	if wait.Limit == 0 {
+		wait.Attempt = b.attempts
+	}
 	return wait, true
 }
 

@@ -210,3 +210,17 @@ func TestGaveUp(t *testing.T) {
 		}
 	}
 }
+
+// Each kind of failure has a limit of its own, and its counter never passes it.
+func TestBackoffCountsKindsApart(t *testing.T) {
+	b := backoff{Patience: Patience{Jitter: func() float64 { return 0.5 }}.filled()}
+	for i, step := range []struct {
+		kind           chat.Kind
+		attempt, limit int
+	}{{chat.Busy, 1, 0}, {chat.Server, 1, 4}, {chat.Broken, 1, 5}, {chat.Server, 2, 4}, {chat.Busy, 5, 0}, {chat.Idle, 2, 5}} {
+		wait, again := b.next(&chat.Error{Kind: step.kind})
+		if !again || wait.Attempt != step.attempt || wait.Limit != step.limit {
+			t.Errorf("failure %d, %s: got %d/%d %v, want %d/%d", i, step.kind, wait.Attempt, wait.Limit, again, step.attempt, step.limit)
+		}
+	}
+}

@@ -25,7 +25,8 @@ type Body interface{ Kind() string }
 type Begun struct {
 	ID         string `json:"id"` // UUIDv7
 	Dir        string `json:"cwd"`
-	Source     string `json:"source"` // "exec", "cli", …
+	Source     string `json:"source"`               // "exec", "cli", …
+	Originator string `json:"originator,omitempty"` // the program that started it, by its own word
 	Version    string `json:"cli_version"`
 	Provider   string `json:"model_provider"`
 	Model      string `json:"model"`
@@ -59,6 +60,7 @@ type TurnStarted struct {
 	Backend  string `json:"sandbox_backend"`
 	Network  bool   `json:"network"`
 	Approval string `json:"approval"`
+	Date     string `json:"current_date,omitempty"` // 2006-01-02, where the person is
 }
 
 // Prompted is what a person said. Steered is set when it came in the middle of a turn.

@@ -60,8 +60,8 @@ func Find(home string, q Query) (Info, error) {
 		}
 		return Info{}, &Error{Op: "find session", Why: what + " in " + filepath.Join(home, folder), Remedy: remedy}
 	}
-	if _, err := uuid.Parse(q.Text); q.Text != "" && err == nil {
-		return byID(home, strings.ToLower(q.Text))
+	if id, err := uuid.Parse(q.Text); q.Text != "" && err == nil {
+		return byID(home, id.String())
 	}
 	if q.Text == "" && !q.Last {
 		return Info{}, &Error{Op: "find session", Why: "neither an id, a name nor the last one was asked for"}

@@ -73,6 +73,33 @@ func Ephemeral(b event.Begun) *event.Log {
 	return log
 }
 
+// Recall is a session that goes on without being kept: its log is what the file at path holds, and the file stays as
+// it is. With a new beginning b it is a copy, as Fork makes one. held is as of File.Held.
+func Recall(path string, b *event.Begun) (log *event.Log, held int, err error) {
+	got, err := Read(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(got.Events) == 0 {
+		return nil, 0, &Error{Op: "open session", Path: path, Why: "it holds no events"}
+	}
+	if b != nil {
+		copied := []event.Event{{Time: time.Now(), Body: *b}}
+		for _, e := range got.Events {
+			if _, begun := e.Body.(event.Begun); !begun {
+				e.Seq = len(copied)
+				copied = append(copied, e)
+			}
+		}
+		got.Events = copied
+	}
+	log = event.Restore(got.Events, nil)
+	if got.Damage != "" && !warned(got.Events, got.Damage) {
+		err = log.Append(event.Warned{Text: got.Damage})
+	}
+	return log, len(got.Events), err
+}
+
 // Open continues the session in the file at path. What is damaged in it is left as it is, and told of by a Warned
 // that is appended to the log.
 func Open(path string) (*event.Log, *File, error) {

@@ -370,6 +370,7 @@ func TestFind(t *testing.T) {
 		q    Query
 		want string
 	}{
+		{"by id without its dashes", Query{Text: strings.ReplaceAll(idOf(first), "-", ""), Dir: b}, first},
 		{"by id, wherever it ran", Query{Text: strings.ToUpper(idOf(first)), Dir: b}, first},
 		{"the newest of a name", Query{Text: "fix"}, second},
 		{"a name in this folder", Query{Text: "fix", Dir: a}, first},

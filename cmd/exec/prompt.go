@@ -1,15 +1,20 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"interpreter/cmd/config"
 )
@@ -197,7 +202,8 @@ func IsCompact(prompt string, images int) bool {
 	return images == 0 && strings.TrimSpace(prompt) == "/compact"
 }
 
-// Schema reads the JSON Schema that a final answer has to fit.
+// Schema reads the JSON Schema that a final answer has to fit. One that no answer could be held to is refused here,
+// before a model is loaded for it.
 func Schema(path string) (json.RawMessage, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -213,7 +219,51 @@ func Schema(path string) (json.RawMessage, error) {
 	}
 	switch schema.(type) {
 	case map[string]any, bool:
+		if err := usable([]byte(text)); err != nil {
+			return nil, fmt.Errorf("read the output schema %s: %w", path, err)
+		}
 		return json.RawMessage(text), nil
 	}
 	return nil, fmt.Errorf("read the output schema %s: a JSON Schema is an object, this is not one", path)
+}
+
+// jsonTypes are the names that "type" may have.
+var jsonTypes = []string{"null", "boolean", "object", "array", "number", "string", "integer"}
+
+// usable says what keeps a JSON value from being a schema that answers can be held to.
+func usable(text []byte) error {
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		var misfit *json.UnmarshalTypeError
+		if errors.As(err, &misfit) { // its own words name the types of this program
+			return fmt.Errorf("%s in it may not be a %s", cmp.Or(misfit.Field[strings.LastIndexByte(misfit.Field, '.')+1:], "something"), misfit.Value)
+		}
+		return err
+	}
+	if _, err := s.Resolve(nil); err != nil {
+		return err
+	}
+	return typed(&s)
+}
+
+// typed finds a type that does not exist, in a schema and those in it.
+func typed(s *jsonschema.Schema) error {
+	if s == nil {
+		return nil
+	}
+	for _, name := range append(s.Types, s.Type) {
+		if name != "" && !slices.Contains(jsonTypes, name) {
+			return fmt.Errorf("%q is no type of JSON; there are %s", name, strings.Join(jsonTypes, ", "))
+		}
+	}
+	below := slices.Concat([]*jsonschema.Schema{s.Items, s.AdditionalProperties, s.Not}, s.PrefixItems, s.AnyOf, s.AllOf, s.OneOf)
+	for _, named := range []map[string]*jsonschema.Schema{s.Properties, s.Defs, s.Definitions} {
+		below = slices.AppendSeq(below, maps.Values(named))
+	}
+	for _, one := range below {
+		if err := typed(one); err != nil {
+			return err
+		}
+	}
+	return nil
 }

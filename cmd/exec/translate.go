@@ -27,6 +27,7 @@ type Translator struct {
 	dir   string
 	open  map[string]*openItem // by call id
 	plan  *todoItem
+	held  string // an answer without a call: the last of its turn, unless something follows
 	ended bool
 }
 
@@ -54,6 +55,22 @@ func done(item any) any    { return itemLine{"item.completed", item} }
 
 // Lines is what an event looks like from outside; most of them look like nothing.
 func (t *Translator) Lines(e event.Event) []any {
+	if b, ended := e.Body.(event.TurnEnded); ended {
+		return t.turnEnded(b)
+	}
+	return append(t.message(t.held), t.lines(e)...)
+}
+
+// message is what the model said, told once.
+func (t *Translator) message(text string) []any {
+	t.held = ""
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return []any{done(textItem{t.head("agent_message"), text})}
+}
+
+func (t *Translator) lines(e event.Event) []any {
 	switch b := e.Body.(type) {
 	case event.Begun:
 		t.dir = b.Dir
@@ -75,10 +92,8 @@ func (t *Translator) Lines(e event.Event) []any {
 		return t.did(b)
 	case event.Warned:
 		return []any{done(errorItem{t.head("error"), detailed(b.Text, b.Remedy)})}
-	case event.TurnEnded:
-		return t.turnEnded(b)
 	case event.Opened, event.Prompted, event.Injected, event.Heard, event.Asked, event.Answered, event.Recovered,
-		event.Compacted, event.Foreign:
+		event.Compacted, event.Foreign, event.TurnEnded:
 		// The stream has no line for what goes into the model, for pieces of a message that comes whole, for
 		// questions that exec answers itself, or for the upkeep of the conversation.
 	}
@@ -109,10 +124,11 @@ func (t *Translator) said(b event.Said) []any {
 	if strings.TrimSpace(b.Message.Thinking) != "" {
 		lines = append(lines, done(textItem{t.head("reasoning"), b.Message.Thinking}))
 	}
-	if strings.TrimSpace(b.Message.Text) != "" {
-		lines = append(lines, done(textItem{t.head("agent_message"), b.Message.Text}))
+	if len(b.Message.Calls) == 0 {
+		t.held = b.Message.Text
+		return lines
 	}
-	return lines
+	return append(lines, t.message(b.Message.Text)...)
 }
 
 func (t *Translator) started(b event.Started) []any {
@@ -276,7 +292,10 @@ func (t *Translator) planned(out action.Planned) []any {
 
 func (t *Translator) turnEnded(b event.TurnEnded) []any {
 	t.ended = true
-	var lines []any
+	if b.Reason == event.Finished && strings.TrimSpace(t.held) != "" && strings.TrimSpace(b.Final) != "" {
+		t.held = b.Final // a format that was asked for is kept to the letter there
+	}
+	lines := t.message(t.held)
 	message := detailed(b.Error, b.Remedy)
 	switch {
 	case b.Reason == event.Interrupted:

@@ -61,9 +61,19 @@ func TestTranslate(t *testing.T) {
 		{"pieces", []event.Body{event.Heard{Text: "a"}, event.Printed{CallID: "c", Text: "x"}}, nil},
 		{"questions", []event.Body{event.Asked{ID: "a"}, event.Answered{ID: "a"}}, nil},
 		{"upkeep", []event.Body{event.Recovered{What: "x"}, event.Compacted{}, event.Foreign{Type: "x"}}, nil},
-		{"said", []event.Body{event.Said{Message: chat.Message{Thinking: "hm <b> & so", Text: "done"}}}, []string{
+		{"said", []event.Body{event.Said{Message: chat.Message{Thinking: "hm <b> & so", Text: "done"}}, event.TurnEnded{Reason: event.Finished, Usage: use, Final: "done"}}, []string{
 			`{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"hm <b> & so"}}`,
-			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"done"}}`}},
+			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"done"}}`, complete}},
+		{"said before a call", []event.Body{event.Said{Message: chat.Message{Text: "look", Calls: []chat.Call{{ID: "c"}}}}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"look"}}`}},
+		{"said, and something follows", []event.Body{event.Said{Message: chat.Message{Text: "one"}}, event.Recovered{}, event.Said{Message: chat.Message{Text: "two"}},
+			event.TurnEnded{Reason: event.Interrupted}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"one"}}`,
+			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"two"}}`,
+			`{"type":"turn.failed","error":{"message":"interrupted"}}`}},
+		{"said in a fence that the final message lacks", []event.Body{event.Said{Message: chat.Message{Text: "```json\n{}\n```"}},
+			event.TurnEnded{Reason: event.Finished, Usage: use, Final: "{}"}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"{}"}}`, complete}},
 		{"said nothing", []event.Body{event.Said{Message: chat.Message{Thinking: " \n", Text: "\n", Calls: []chat.Call{{ID: "c"}}}}}, nil},
 		{"waited", []event.Body{event.Waited{Wait: chat.Wait{Attempt: 2, Limit: 5, For: 400 * time.Millisecond, Why: "server busy"}}},
 			[]string{`{"type":"error","message":"asking the model again, 2/5 in 400 ms: server busy"}`}},

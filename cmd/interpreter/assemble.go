@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,6 @@ import (
 	"interpreter/harness/catalog"
 	"interpreter/local"
 	"interpreter/local/chat"
-	"interpreter/local/ollama"
 	"interpreter/probes"
 	"interpreter/sandbox"
 	"interpreter/sandbox/action"
@@ -46,6 +46,7 @@ type assembled struct {
 	session *agent.Session
 	log     *event.Log
 	file    *store.File // nil of an ephemeral one
+	held    int         // events of earlier runs; what getting ready has to say of the session is behind them
 }
 
 // close ends the session and what it holds.
@@ -79,10 +80,16 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 			a.close()
 		}
 	}()
-	if p.resume != nil { // whoever else holds the session is known before a model is loaded for it
+	switch {
+	case p.resume != nil && p.ephemeral:
+		if a.log, a.held, err = store.Recall(p.resume.Path, nil); err != nil {
+			return nil, err
+		}
+	case p.resume != nil: // whoever else holds the session is known before a model is loaded for it
 		if a.log, a.file, err = store.Open(p.resume.Path); err != nil {
 			return nil, err
 		}
+		a.held = a.file.Held()
 	}
 	before := earlierIn(a.log)
 	if s.Model == "" {
@@ -98,33 +105,42 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	}
 	p.note(before.differences(prepared.Info.Name, string(s.mode)))
 	if a.log == nil {
-		if err = a.open(s, p, known, prepared); err != nil {
+		if err = a.open(w, s, p, known, prepared); err != nil {
 			return nil, err
 		}
 	}
-	config, err := s.session(w, box, known, prepared, a.log, before)
+	parts, err := s.session(w, box, known, prepared, a.log, before)
 	if err != nil {
 		return nil, err
 	}
-	config.Schema = p.schema
-	a.session, err = agent.New(config)
+	parts.Schema = p.schema
+	a.session, err = agent.New(parts)
 	return a, err
 }
 
 // open starts the log of a session that is new, or a copy.
-func (a *assembled) open(s *settings, p plan, known project.Known, prepared *local.Prepared) error {
+func (a *assembled) open(w world, s *settings, p plan, known project.Known, prepared *local.Prepared) error {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return err
 	}
 	begun := event.Begun{
-		ID: id.String(), Dir: s.dir, Source: p.source, Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
+		ID: id.String(), Dir: s.dir, Source: p.source, Originator: w.env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"), Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
 		Commit: known.Git.Commit, Branch: known.Git.Branch, Repository: known.Git.Repository,
 	}
-	switch {
-	case p.fork != nil:
+	if begun.Originator == "" {
+		begun.Originator = "interpreter"
+	}
+	if p.fork != nil {
 		begun.ForkedFrom = p.fork.ID
-		a.log, a.file, err = store.Fork(s.home, *p.fork, begun, -1)
+	}
+	switch {
+	case p.fork != nil && p.ephemeral:
+		a.log, a.held, err = store.Recall(p.fork.Path, &begun)
+	case p.fork != nil:
+		if a.log, a.file, err = store.Fork(s.home, *p.fork, begun, -1); err == nil {
+			a.held = a.file.Held()
+		}
 	case p.ephemeral:
 		a.log = store.Ephemeral(begun)
 	default:
@@ -143,8 +159,15 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 	env.Approval, env.Model, env.Window = s.approval, m.Info.Name, m.Window
 	env.Vision, env.Guidance = m.Info.Can("vision"), s.HarnessGuidance
 	env.Extra = s.DeveloperInstructions
-	if env.Base, err = readOptional(s.ModelInstructionsFile); err != nil {
+	if env.Base, err = readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
 		return agent.Config{}, err
+	}
+	summary, err := s.summary()
+	if err != nil {
+		return agent.Config{}, err
+	}
+	if summary != "" {
+		chosen.Prose, chosen.Digest = ownSummary{chosen.Prose, summary}, nil
 	}
 	approval, err := approve.ParsePolicy(s.approval)
 	if err != nil {
@@ -158,7 +181,7 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
 			Env: withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
 		},
-		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit,
+		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters),
 	}, nil
 }
 
@@ -195,22 +218,6 @@ func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(loca
 	return nil, errors.New("get a model ready: it ended without one")
 }
 
-// patience is how often a person wants a failing request repeated; a 0 that they wrote means not at all.
-func (s *settings) patience(w world) local.Patience {
-	p := w.patience
-	entry, known := s.ModelProviders["ollama"]
-	if !known {
-		return p
-	}
-	if p.Requests = entry.RequestMaxRetries; p.Requests == 0 {
-		p.Requests = -1
-	}
-	if p.Streams = entry.StreamMaxRetries; p.Streams == 0 {
-		p.Streams = -1
-	}
-	return p
-}
-
 // rescue reads calls that a server passed on as text, as every harness does.
 func rescue(m chat.Message) (chat.Message, error) {
 	h, err := catalog.Named("native")
@@ -239,23 +246,6 @@ func (s *settings) providers(w world) ([]local.Provider, error) {
 		return nil, err
 	}
 	return []local.Provider{p}, nil
-}
-
-func (s *settings) ollama(w world) (local.Provider, error) {
-	at := ollama.Addresses{
-		CodexBaseURL: w.env("CODEX_OSS_BASE_URL"), CodexPort: w.env("CODEX_OSS_PORT"), OllamaHost: w.env("OLLAMA_HOST"),
-	}
-	entry := s.ModelProviders["ollama"]
-	if s.Origin("model_providers", "ollama", "base_url") == "command line" {
-		at.Override = entry.BaseURL
-	} else {
-		at.Configured = entry.BaseURL
-	}
-	base, _, err := ollama.Address(at)
-	if err != nil {
-		return nil, err
-	}
-	return ollama.New(base, ollama.Options{Idle: entry.StreamIdleTimeout})
 }
 
 // harness picks what is presented to a model, and says why. A session that goes on keeps its own, unless this run asks
@@ -326,13 +316,35 @@ func idOf(log *event.Log) string {
 	return ""
 }
 
-func readOptional(path string) (string, error) {
+// readOptional is the text of a file that a key names, "" when it names none.
+func readOptional(key, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("model_instructions_file: %w", err)
+		return "", fmt.Errorf("%s: %w", key, err)
 	}
 	return strings.TrimSpace(string(text)), nil
+}
+
+// summary is what a person has a long conversation summed up with, "" for the harness's own words.
+func (s *settings) summary() (string, error) {
+	if s.CompactPrompt != "" {
+		return s.CompactPrompt, nil
+	}
+	return readOptional("experimental_compact_prompt_file", s.CompactPromptFile)
+}
+
+// ownSummary is the prose of a harness with another request for a summary.
+type ownSummary struct {
+	fs.FS
+	text string
+}
+
+func (o ownSummary) ReadFile(name string) ([]byte, error) {
+	if name == "compact.md" {
+		return []byte(o.text), nil
+	}
+	return fs.ReadFile(o.FS, name)
 }

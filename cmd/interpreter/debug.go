@@ -55,7 +55,7 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if f.approval == "" {
+			if f.approval == "" && !f.confinement.auto {
 				s.approval = "never" // as exec, whose request this is
 			}
 			policy, err := s.policy(w, f)
@@ -72,7 +72,7 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			}
 			env := known.Env
 			env.Approval, env.Model, env.Guidance, env.Extra = s.approval, s.Model, s.HarnessGuidance, s.DeveloperInstructions
-			if env.Base, err = readOptional(s.ModelInstructionsFile); err != nil {
+			if env.Base, err = readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
 				return err
 			}
 			opening, tools, err := h.Begin(env)

@@ -42,6 +42,10 @@ func newExec(w world, f *flags) *cobra.Command {
 	_ = set.MarkHidden("experimental-json")
 	set.StringVarP(&x.last, "output-last-message", "o", "", "write the final answer to `file`")
 	set.StringVar(&x.schema, "output-schema", "", "the final answer must be JSON of the schema in `file`")
+	for _, label := range []string{"thread-source", "cyber-access-program"} { // newer Codex SDKs pass them; they name nothing of ours
+		set.String(label, "", "")
+		_ = set.MarkHidden(label)
+	}
 	set.BoolVar(&x.skipGit, "skip-git-repo-check", false, "allow a start outside a git work tree")
 	set.BoolVar(&x.ephemeral, "ephemeral", false, "keep no session file")
 	set.BoolVar(&x.ignoreUser, "ignore-user-config", false, "leave out the home configuration")
@@ -130,7 +134,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	if err != nil {
 		return err
 	}
-	if f.approval == "" {
+	if f.approval == "" && !f.confinement.auto {
 		s.approval = "never" // nobody is there to answer
 	}
 	human := &exec.Human{
@@ -153,7 +157,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	if err != nil {
 		return err
 	}
-	if err := s.knownHarness(); err != nil {
+	if err := s.thereAll(); err != nil {
 		return err
 	}
 	if err := exec.Writable(x.last); err != nil {
@@ -198,10 +202,6 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 		return err
 	}
 	defer a.close()
-	from := 0 // what this run tells begins here: what getting ready had to say of the session is part of it
-	if a.file != nil {
-		from = a.file.Held()
-	}
 	for _, text := range news {
 		if err := a.log.Append(event.Warned{Text: text}); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	}
 	code, err := exec.Run(ctx, a.session, exec.Options{
 		Prompt: chat.Message{Role: chat.User, Text: prompt, Images: images}, Compact: exec.IsCompact(prompt, len(images)),
-		JSON: x.json, From: from, LastMessage: x.last, Human: human,
+		JSON: x.json, From: a.held, LastMessage: x.last, Human: human,
 		Stdout: w.stdout, StdoutTerminal: w.stdoutTerminal, StderrTerminal: w.stderrTerminal,
 		Decline: func(q event.Asked) { a.session.Answer(q.ID, approve.No, "nobody is there to answer") },
 	})

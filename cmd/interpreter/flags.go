@@ -41,7 +41,7 @@ func (f *flags) addTo(set *pflag.FlagSet) {
 	set.BoolVar(&f.strict, "strict-config", false, "unknown configuration keys are errors")
 	set.StringVarP(&f.cd, "cd", "C", "", "work in `dir`")
 	set.StringArrayVar(&f.addDirs, "add-dir", nil, "a further writable `dir` (repeatable)")
-	set.StringSliceVarP(&f.images, "image", "i", nil, "attach image `files` to the prompt (comma list, repeatable)")
+	set.StringArrayVarP(&f.images, "image", "i", nil, "attach image `files` to the prompt (comma list, repeatable)")
 	set.StringVarP(&f.approval, "ask-for-approval", "a", "", "when to ask: untrusted, on-request, never")
 	set.VarP(modeFlag{&f.confinement}, "sandbox", "s", "what commands may do: read-only, workspace-write, danger-full-access")
 	yolo(set, &f.confinement, "dangerously-bypass-approvals-and-sandbox", "no sandbox, no questions")
@@ -54,7 +54,7 @@ func yolo(set *pflag.FlagSet, c *confinement, name, usage string) {
 	set.VarPF(switchFlag{func() { *c = confinement{yolo: true} }}, name, "", usage).NoOptDefVal = "true"
 }
 
-// check refuses combinations that contradict each other.
+// check refuses combinations that contradict each other, and takes lists apart.
 func (f *flags) check() error {
 	if f.confinement.yolo && f.approval != "" {
 		return usageError{fmt.Errorf("--yolo and --ask-for-approval exclude each other")}
@@ -64,6 +64,15 @@ func (f *flags) check() error {
 	default:
 		return usageError{fmt.Errorf("--ask-for-approval %s: want untrusted, on-request or never", f.approval)}
 	}
+	var images []string
+	for _, list := range f.images {
+		for path := range strings.SplitSeq(list, ",") {
+			if path != "" {
+				images = append(images, path)
+			}
+		}
+	}
+	f.images = images
 	if f.provider == "ollama-chat" {
 		return usageError{fmt.Errorf("--local-provider ollama-chat is gone: ollama always speaks its native chat; use --local-provider ollama")}
 	}

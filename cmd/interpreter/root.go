@@ -22,11 +22,14 @@ func newRoot(w world) *cobra.Command {
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if f.profile != "" && !runs(c) {
+				return usageError{fmt.Errorf("--profile has no effect on %s", c.CommandPath())}
+			}
 			return f.check()
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && !strings.Contains(args[0], " ") {
+			if len(args) > 0 && !strings.Contains(args[0], " ") {
 				if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 					return usageError{fmt.Errorf("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))}
 				}
@@ -40,7 +43,6 @@ func newRoot(w world) *cobra.Command {
 	root.SetErr(w.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.Flags().BoolP("version", "V", false, "print name and version")
 	root.PersistentFlags().BoolP("help", "h", false, "help for the command")
 	f.addTo(root.PersistentFlags())
 	root.AddCommand(
@@ -52,6 +54,7 @@ func newRoot(w world) *cobra.Command {
 		newCompletion(root, w),
 	)
 	root.SetHelpCommand(newHelp(root, w))
+	versioned(root)
 	complete(root)
 	return root
 }
@@ -71,12 +74,33 @@ func complete(root *cobra.Command) {
 		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "practice", "harness", "completion", "help":
-			for _, one := range append(c.Commands(), c) {
-				one.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
-			}
+		if runs(c) {
+			continue
 		}
+		for _, one := range append(c.Commands(), c) {
+			one.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
+		}
+	}
+}
+
+// runs reports whether a command reads the settings of a run.
+func runs(c *cobra.Command) bool {
+	for c.HasParent() && c.Parent().HasParent() {
+		c = c.Parent()
+	}
+	switch c.Name() {
+	case "practice", "harness", "completion", "help":
+		return false
+	}
+	return true
+}
+
+// versioned gives every command the flag that prints name and version.
+func versioned(c *cobra.Command) {
+	c.Version = version
+	c.Flags().BoolP("version", "V", false, "print name and version")
+	for _, below := range c.Commands() {
+		versioned(below)
 	}
 }
 
@@ -86,40 +110,6 @@ func name(w world) string {
 		return "i"
 	}
 	return "interpreter"
-}
-
-// newCompletion prints a completion script.
-func newCompletion(root *cobra.Command, w world) *cobra.Command {
-	return &cobra.Command{
-		Use:       "completion [bash|zsh|fish|powershell]",
-		Short:     "Print a completion script for a shell",
-		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      usageArgs(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			shell := "bash"
-			if len(args) == 1 {
-				shell = args[0]
-			}
-			for _, second := range []string{"interpreter", "i"} {
-				root.Use = second
-				var err error
-				switch shell {
-				case "bash":
-					err = root.GenBashCompletionV2(w.stdout, true)
-				case "zsh":
-					err = root.GenZshCompletion(w.stdout)
-				case "fish":
-					err = root.GenFishCompletion(w.stdout, true)
-				case "powershell":
-					err = root.GenPowerShellCompletionWithDesc(w.stdout)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
 }
 
 // usageArgs turns a complaint about positional arguments into a usage error.

@@ -43,7 +43,7 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 	switch {
 	case f.confinement.yolo:
 		dedicated["sandbox_mode"], dedicated["approval_policy"] = string(sandbox.FullAccess), "never"
-	case f.confinement.auto:
+	case f.confinement.auto && f.approval == "":
 		dedicated["approval_policy"] = "on-request"
 	}
 	conf, warnings, err := config.Load(config.Source{
@@ -66,16 +66,18 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 	return s, nil
 }
 
-// knownHarness refuses a harness that is not there, before a model is loaded for it.
-func (s *settings) knownHarness() error {
-	id, chosen := s.HarnessChoice()
-	if !chosen {
-		return nil
+// thereAll refuses a harness or a file that is named and not there, before a model is loaded for it.
+func (s *settings) thereAll() error {
+	if id, chosen := s.HarnessChoice(); chosen {
+		if _, err := catalog.Named(id); err != nil {
+			return fmt.Errorf("%w (said by %s)", err, s.Origin("harness"))
+		}
 	}
-	if _, err := catalog.Named(id); err != nil {
-		return fmt.Errorf("%w (said by %s)", err, s.Origin("harness"))
+	if _, err := readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
+		return err
 	}
-	return nil
+	_, err := s.summary()
+	return err
 }
 
 // policy resolves the sandbox a run works in.

@@ -28,8 +28,11 @@ func bash(p bashParams) (harness.Step, error) {
 func sayRan(r action.Ran, limit time.Duration) string {
 	text := trimmed(r.Output)
 	var tail []string
-	if r.Omitted > 0 {
-		line := fmt.Sprintf("[Cut to %d of %d bytes, %d lines", len(r.Output), r.Bytes, r.Lines)
+	if g := r.Gap; g != nil {
+		line := fmt.Sprintf("[Lines 1-%d and %d-%d of %d shown", g.First-1, g.Last+1, g.Total, g.Total)
+		if g.First <= 1 { // the first line alone is too long
+			line = fmt.Sprintf("[Lines %d-%d of %d shown", g.Last+1, g.Total, g.Total)
+		}
 		if r.Full != "" {
 			line += "; all of it is in " + r.Full
 		}

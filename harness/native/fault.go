@@ -2,18 +2,13 @@ package native
 
 import (
 	"errors"
-	"fmt"
 
 	"interpreter/harness"
 	"interpreter/sandbox/action"
 )
 
 func fault(tool string, err error) string {
-	var aborted *harness.AbortedError
-	shellTool := tool == "exec_command" || tool == "write_stdin" || tool == "shell_command" || tool == "shell" || tool == "local_shell" || tool == "container.exec"
 	switch {
-	case errors.As(err, &aborted) && shellTool:
-		return fmt.Sprintf("Wall time: %.1f seconds\naborted by user", aborted.After.Seconds())
 	case errors.Is(err, action.ErrNoStdin):
 		return "write_stdin: standard input of this command is closed; start it again with tty=true to type into it"
 	case errors.Is(err, action.ErrNoSession):

@@ -85,7 +85,20 @@ func sayExec(r action.Ran) string {
 	if r.Omitted > 0 {
 		fmt.Fprintf(&b, "Warning: truncated output (original token count: %d)\nTotal output lines: %d\n\n", tokens, r.Lines)
 	}
-	return b.String() + r.Output + remarks(r)
+	return b.String() + output(r) + remarks(r)
+}
+
+// output is what was printed, with the mark these models know where its middle is missing.
+func output(r action.Ran) string {
+	g := r.Gap
+	if g == nil || g.At+g.Mark > len(r.Output) {
+		return r.Output
+	}
+	where := ""
+	if r.Full != "" {
+		where = fmt.Sprintf(" [lines %d-%d of %d; all of it is in %s]", g.First, g.Last, g.Total, r.Full)
+	}
+	return fmt.Sprintf("%s…%d tokens truncated…%s\n%s", r.Output[:g.At], (g.Bytes+3)/4, where, r.Output[g.At+g.Mark:])
 }
 
 // remarks are facts beside the output: what the sandbox refused, how the command died. A mark in a long output says
@@ -147,5 +160,5 @@ func sayShell(r action.Ran, limit time.Duration) string {
 	if r.Exit.TimedOut {
 		fmt.Fprintf(&b, "command timed out after %d milliseconds\n", limit.Milliseconds())
 	}
-	return b.String() + r.Output + remarks(r)
+	return b.String() + output(r) + remarks(r)
 }

@@ -27,6 +27,8 @@ func fault(tool string, err error) string {
 		return "No changes to apply: old_string and new_string are identical. Nothing was changed."
 	case errors.Is(err, action.ErrExists):
 		return "Edit failed: old_string is empty, which creates a file, but the file exists. Give the text to replace, or use write_file to replace all of it."
+	case errors.Is(err, action.ErrNoSession):
+		return "There is no such background task; it has ended, or its name is wrong."
 	case errors.As(err, &missing):
 		return sayMissing(tool, missing)
 	case errors.Is(err, fs.ErrNotExist):

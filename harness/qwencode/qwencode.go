@@ -25,6 +25,7 @@ var Harness = harness.Harness{
 	Open:     open,
 	Shape:    shape,
 	Decode:   decode,
+	Digest:   digest,
 	Fault:    fault,
 }
 

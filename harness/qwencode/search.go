@@ -23,9 +23,18 @@ type listParams struct {
 const most = 100
 
 func list(p listParams) action.List {
-	all := p.Filter != nil && !p.Filter.Git
-	return action.List{Path: p.Path, Ignore: p.Ignore, Limit: most, All: all}
+	a := action.List{Path: p.Path, Ignore: p.Ignore, Limit: most, Rules: ignoreFiles}
+	if p.Filter != nil {
+		a.All = !p.Filter.Git
+		if !p.Filter.Qwen {
+			a.Rules = nil
+		}
+	}
+	return a
 }
+
+// ignoreFiles are heeded besides those of git.
+var ignoreFiles = []string{".qwenignore"}
 
 func sayEntries(f action.Found) string {
 	if len(f.Hits) == 0 {
@@ -42,7 +51,7 @@ func sayEntries(f action.Found) string {
 		lines = append(lines, name)
 	}
 	text := fmt.Sprintf("Listed %d item(s) in %s:\n---\n%s", len(hits), f.Where, strings.Join(lines, "\n"))
-	return text + missing(f.More, "items")
+	return text + ruled(f.More, "items")
 }
 
 type globParams struct {
@@ -51,7 +60,7 @@ type globParams struct {
 }
 
 func glob(p globParams) action.Find {
-	return action.Find{Pattern: p.Pattern, Path: p.Path, Limit: most, Recent: true}
+	return action.Find{Pattern: p.Pattern, Path: p.Path, Limit: most, Recent: true, Rules: ignoreFiles}
 }
 
 func sayFiles(f action.Found) string {
@@ -64,16 +73,24 @@ func sayFiles(f action.Found) string {
 	}
 	count := len(f.Hits) + max(f.More, 0)
 	return fmt.Sprintf("Found %d file(s) matching \"%s\" within %s, newest first:\n---\n%s", count, f.Pattern, f.Where, strings.Join(lines, "\n")) +
-		missing(f.More, "files")
+		ruled(f.More, "files")
 }
 
-// missing is the line that says how much was left out.
+// missing is the line that says how much was left out; "" when nothing was.
 func missing(more int, what string) string {
 	switch {
 	case more > 0:
-		return fmt.Sprintf("\n---\n[%d %s truncated] ...", more, what)
+		return fmt.Sprintf("[%d %s truncated] ...", more, what)
 	case more < 0:
-		return fmt.Sprintf("\n---\n[more %s truncated] ...", what)
+		return fmt.Sprintf("[more %s truncated] ...", what)
+	}
+	return ""
+}
+
+// ruled is that line below a list of names, which it must not be taken for.
+func ruled(more int, what string) string {
+	if cut := missing(more, what); cut != "" {
+		return "\n---\n" + cut
 	}
 	return ""
 }
@@ -89,7 +106,7 @@ func grep(p grepParams) action.Grep {
 	if p.Limit == 0 {
 		p.Limit = 200
 	}
-	return action.Grep{Pattern: p.Pattern, Path: p.Path, Glob: p.Glob, Limit: p.Limit}
+	return action.Grep{Pattern: p.Pattern, Path: p.Path, Glob: p.Glob, Limit: p.Limit, Rules: ignoreFiles}
 }
 
 func sayLines(f action.Found) string {
@@ -123,5 +140,8 @@ func sayLines(f action.Found) string {
 		noun = "match"
 	}
 	text := fmt.Sprintf("Found %d %s for pattern \"%s\" in %s%s:\n---\n%s", count, noun, f.Pattern, f.Where, filter, strings.TrimSuffix(b.String(), "\n"))
-	return text + missing(more, "lines")
+	if cut := missing(more, "lines"); cut != "" {
+		text += "\n" + cut
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package qwencode
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,14 +19,21 @@ type shellParams struct {
 	Directory  string `json:"directory,omitempty"`
 }
 
-// sleeping is a command that does nothing but wait for two seconds or longer before it ends or goes on.
-var sleeping = regexp.MustCompile(`^\s*sleep\s+(?:[2-9]|[1-9]\d+)(?:\.\d+)?[smhd]?\s*(?:$|[;&])`)
+var (
+	// sleeping is a command that does nothing but wait for two seconds or longer before it ends or goes on.
+	sleeping = regexp.MustCompile(`^\s*sleep[ \t]+(?:(?:[2-9]|[1-9]\d+)(?:\.\d+)?s?|[\d.]+[mhd])[ \t]*(?:$|[;&\n])`)
+	// ending is a command that stops one in the background by the name we gave it.
+	ending = regexp.MustCompile(`^\s*kill(?:\s+-\w+)*\s+bg_([0-9a-f]{1,8})\s*$`)
+)
 
 func shell(p shellParams) (harness.Step, error) {
+	if m := ending.FindStringSubmatch(p.Command); m != nil {
+		return stop(p, m[1]), nil
+	}
 	if !p.Background && sleeping.MatchString(p.Command) {
 		return harness.Step{}, &harness.RefusedError{Words: "Not run: waiting with sleep holds up the whole session. Start long work with is_background true and look at its output file, or run the check itself until it succeeds."}
 	}
-	run := action.Run{Script: p.Command, Dir: p.Directory, Reason: p.About, Limit: maxChars}
+	run := action.Run{Script: p.Command, Dir: p.Directory, Reason: p.About, Limit: maxChars, Lines: maxLines}
 	if p.Background {
 		run.Script = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(run.Script, " \t\n"), "&"), " \t\n")
 		run.Background = true
@@ -35,6 +43,22 @@ func shell(p shellParams) (harness.Step, error) {
 	return harness.Do(run, func(r action.Ran) string { return sayRan(r, p, run.Timeout) }), nil
 }
 
+// stop ends a command in the background. Commands may not reach each other's processes, so it needs a name of its own.
+func stop(p shellParams, id string) harness.Step {
+	session, err := strconv.ParseInt(id, 16, 32)
+	if err != nil {
+		session = 0 // eight digits can be too large a number; there is no such command
+	}
+	p.Background = false
+	poll := action.Poll{Session: int(session), Chars: action.Interrupt, Yield: 2 * time.Second, Limit: maxChars}
+	return harness.Do(poll, func(r action.Ran) string {
+		if r.Session != 0 {
+			return fmt.Sprintf("bg_%s was told to end and still runs; the same again ends it.", id)
+		}
+		return sayRan(r, p, 0)
+	})
+}
+
 const (
 	maxChars = 25_000 // of one result
 	maxLines = 1000
@@ -42,7 +66,7 @@ const (
 
 func sayRan(r action.Ran, p shellParams, limit time.Duration) string {
 	if p.Background {
-		return fmt.Sprintf("Background task bg_%x started (PID %d): %s\nOutput goes to: %s\nRead that file to see how it does; stop it with kill %d.", r.Session, r.PID, r.Script, orNone(r.Full), r.PID)
+		return fmt.Sprintf("Background task bg_%x started: %s\nOutput goes to: %s\nRead that file to see how it does; stop it with: kill bg_%x", r.Session, r.Script, orNone(r.Full), r.Session)
 	}
 	trouble := "(none)"
 	if r.Exit.TimedOut {

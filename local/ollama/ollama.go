@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +31,8 @@ type Options struct {
 	Load      map[string]any // further load-time options sent with every call, such as num_gpu
 	First     time.Duration  // silence allowed before the first byte of an answer; 0: half an hour, more for a slow reader
 	Idle      time.Duration  // silence allowed between bytes; 0: five minutes
+	Header    http.Header    // sent with every request, for a server behind a gate
+	Query     url.Values     // added to every address
 }
 
 // Provider is an Ollama server at one address.
@@ -100,22 +104,23 @@ func (p *Provider) StartCommand() string { return "ollama serve" }
 // PullCommand installs a model by hand.
 func (p *Provider) PullCommand(model string) string { return "ollama pull " + model }
 
-// oldest is the first version that can be told not to cut prompts.
-var oldest = [3]int{0, 12, 4}
+// The first versions that can be told not to cut prompts, and that can be told to keep everything on this machine.
+var (
+	oldest = [3]int{0, 12, 4}
+	aged   = [3]int{0, 16, 2}
+)
 
-// Advise warns of a server that is too old to be told not to cut a prompt. Development builds call themselves 0.0.0.
+// Advise warns of a server that is too old to be told not to cut a prompt, or older than what is recommended.
+// Development builds call themselves 0.0.0.
 func (p *Provider) Advise(version string) string {
 	v, ok := parseVersion(version)
-	if !ok || v == [3]int{} {
+	switch {
+	case !ok || v == [3]int{}:
 		return ""
-	}
-	for i := range v {
-		if v[i] > oldest[i] {
-			return ""
-		}
-		if v[i] < oldest[i] {
-			return fmt.Sprintf("ollama %s cuts long prompts in silence; update it to 0.12.4 or later", version)
-		}
+	case slices.Compare(v[:], oldest[:]) < 0:
+		return fmt.Sprintf("ollama %s cuts long prompts in silence; update it to 0.12.4 or later", version)
+	case slices.Compare(v[:], aged[:]) < 0:
+		return fmt.Sprintf("ollama %s is old: it changes the order of what tools say of themselves, and its cloud cannot be switched off; update it to 0.16.2 or later", version)
 	}
 	return ""
 }
@@ -142,6 +147,8 @@ func (p *Provider) send(ctx context.Context, method, path, model string, body []
 	if err != nil {
 		return nil, fmt.Errorf("ask ollama at %s: %w", p.base, err)
 	}
+	maps.Copy(req.Header, p.options.Header)
+	req.URL.RawQuery = p.options.Query.Encode()
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -218,9 +221,12 @@ func TestRetryAfter(t *testing.T) {
 
 func TestAdvise(t *testing.T) {
 	p := newProvider(t, "http://127.0.0.1:1", Options{})
-	for version, old := range map[string]bool{"0.12.3": true, "0.12.4": false, "0.9.6": true, "0.0.0": false, "0.33.0-rc2": false, "1.0": false, "odd": false} {
-		if got := p.Advise(version); (got != "") != old {
-			t.Errorf("%s: got %q", version, got)
+	for version, want := range map[string]string{
+		"0.12.3": "cuts long prompts", "0.9.6": "cuts long prompts", "0.12.4": "is old", "0.16.1": "is old", "0.16.2": "", "0.0.0": "",
+		"0.33.0-rc2": "", "1.0": "", "odd": "",
+	} {
+		if got := p.Advise(version); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", version, got, want)
 		}
 	}
 }
@@ -373,5 +379,30 @@ func TestStranger(t *testing.T) {
 	var failure *chat.Error
 	if !errors.As(err, &failure) || failure.Kind != chat.Invalid || failure.Remedy == "" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What a gate before the server wants goes with every request, and into no message of ours.
+func TestHeaderAndQuery(t *testing.T) {
+	var seen []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Method+" "+r.URL.String()+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Content-Type"))
+		io.WriteString(w, `{"version":"0.30.0","message":{},"done":true,"done_reason":"load"}`)
+	}))
+	o := Options{Header: http.Header{"Authorization": {"Bearer k3y"}}, Query: url.Values{"team": {"s3cret"}}}
+	p := newProvider(t, server.URL+"/v1", o)
+	if _, err := p.Version(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Load(t.Context(), local.ModelInfo{Name: "m"}, 4096); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"GET /api/version?team=s3cret Bearer k3y ", "POST /api/chat?team=s3cret Bearer k3y application/json"}
+	if !slices.Equal(seen, want) {
+		t.Errorf("got %q, want %q", seen, want)
+	}
+	server.Close()
+	if _, err := p.Version(t.Context()); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("got %v, want an error without the query", err)
 	}
 }

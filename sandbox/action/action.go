@@ -59,12 +59,24 @@ type Ran struct {
 	PID     int           `json:"pid,omitempty"`
 	Output  string        `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
 	Omitted int64         `json:"omitted,omitempty"`
+	Gap     *Gap          `json:"gap,omitempty"`   // where in Output the middle is missing; nil of a whole one
 	Bytes   int64         `json:"bytes,omitempty"` // of the whole output, before it was bounded
 	Lines   int           `json:"lines,omitempty"` // line ends in it
 	Full    string        `json:"full,omitempty"`  // file that holds everything, when Output does not
 	Took    time.Duration `json:"took"`
 	Denied  []string      `json:"denied,omitempty"` // what the sandbox refused, one line each
 	Notes   []string      `json:"notes,omitempty"`
+}
+
+// Gap is where an output lost its middle. A mark stands there that says so; lines from the middle that tell what went
+// wrong follow it.
+type Gap struct {
+	At    int   `json:"at"`   // where the mark begins in Output
+	Mark  int   `json:"mark"` // bytes of it, its line end included
+	Bytes int64 `json:"bytes"`
+	First int   `json:"first"` // 1-based, of the lines that are missing
+	Last  int   `json:"last"`
+	Total int   `json:"total"` // lines of the whole output
 }
 
 // Seen tells of a file or a part of one.

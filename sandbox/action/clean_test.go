@@ -82,7 +82,7 @@ func TestRecordBounds(t *testing.T) {
 		all.WriteString(line)
 		r.watch([]byte(line))
 	}
-	text, p, full := r.turn(4000, true)
+	text, p, full, _ := r.turn(4000, 0, true)
 	if len(text) > 4400 || p.bytes != int64(all.Len()) || p.lines != 5000 {
 		t.Errorf("%d bytes shown of %d, %d lines", len(text), p.bytes, p.lines)
 	}
@@ -102,12 +102,12 @@ func TestRecordBounds(t *testing.T) {
 func TestRecordPages(t *testing.T) {
 	r := newRecord(t.TempDir())
 	r.watch([]byte("a\nb"))
-	if text, _, full := r.turn(100, false); text != "a\nb" || full != "" {
+	if text, _, full, _ := r.turn(100, 0, false); text != "a\nb" || full != "" {
 		t.Errorf("first page %q, file %q", text, full)
 	}
 	r.watch([]byte("c\n\x1b[3"))
 	r.watch([]byte("1mred"))
-	if text, p, _ := r.turn(100, true); text != "c\nred" || p.first != 1 {
+	if text, p, _, _ := r.turn(100, 0, true); text != "c\nred" || p.first != 1 {
 		t.Errorf("second page %q from line %d", text, p.first)
 	}
 }
@@ -124,7 +124,7 @@ func TestRecordOfMuch(t *testing.T) {
 	if held := len(r.page.head) + len(r.page.tail) + r.unheard.Len(); held > 4*recordHalf {
 		t.Errorf("%d bytes are held", held)
 	}
-	text, p, full := r.turn(30_000, true)
+	text, p, full, _ := r.turn(30_000, 0, true)
 	if p.bytes != int64(total) || len(text) > 31_000 {
 		t.Errorf("%d bytes counted of %d, %d shown", p.bytes, total, len(text))
 	}
@@ -138,7 +138,7 @@ func TestProgressBarWithoutEnd(t *testing.T) {
 	for i := range 8000 {
 		r.watch(fmt.Appendf(nil, "\rstep %d of many and more", i+1))
 	}
-	text, _, _ := r.turn(1000, true)
+	text, _, _, _ := r.turn(1000, 0, true)
 	if text != "step 8000 of many and more" {
 		t.Errorf("got %q", text)
 	}

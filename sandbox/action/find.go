@@ -13,11 +13,12 @@ import (
 
 // Find lists files whose path matches a glob with **, *, ?, [a-z] and {a,b}.
 type Find struct {
-	Pattern string // a pattern without a slash matches names anywhere below
-	Path    string // where to start; "" is the working folder
-	Limit   int    // files; 0 is 1000
-	All     bool   // ignore files do not apply
-	Recent  bool   // newest first, otherwise by path
+	Pattern string   // a pattern without a slash matches names anywhere below
+	Path    string   // where to start; "" is the working folder
+	Limit   int      // files; 0 is 1000
+	All     bool     // .gitignore does not apply
+	Rules   []string `json:",omitempty"` // names of further ignore files
+	Recent  bool     // files changed in the last day first, the newest at the top; the others, as otherwise all, by path
 }
 
 // Title is the action in a line.
@@ -41,7 +42,7 @@ func (a Find) Do(ctx context.Context, w *Workspace) (Found, error) {
 		when time.Time
 	}
 	var files []dated
-	k := newWalk(dir, a.All)
+	k := newWalk(dir, a.All, a.Rules)
 	err = k.run(ctx, func(e walked) error {
 		if e.dir || !matches(e.rel) {
 			return nil
@@ -56,9 +57,12 @@ func (a Find) Do(ctx context.Context, w *Workspace) (Found, error) {
 	if err != nil {
 		return Found{}, fmt.Errorf("find %s in %s: %w", a.Pattern, orHere(a.Path), reason(err))
 	}
+	yesterday := time.Now().Add(-24 * time.Hour)
 	slices.SortStableFunc(files, func(x, y dated) int {
-		if order := y.when.Compare(x.when); a.Recent && order != 0 {
-			return order
+		if a.Recent && (x.when.After(yesterday) || y.when.After(yesterday)) {
+			if order := y.when.Compare(x.when); order != 0 {
+				return order
+			}
 		}
 		return strings.Compare(x.hit.Path, y.hit.Path)
 	})

@@ -20,12 +20,13 @@ const (
 // Grep finds lines that match an RE2 pattern.
 type Grep struct {
 	Pattern string
-	Path    string // a folder or a file; "" is the working folder
-	Glob    string // of the files, with **, {a,b}
-	Fold    bool   // upper and lower case are the same
-	Literal bool   // the pattern is a plain text
-	Context int    // lines before and after each match
-	Limit   int    // matches; 0 is 1000
+	Path    string   // a folder or a file; "" is the working folder
+	Glob    string   // of the files, with **, {a,b}
+	Fold    bool     // upper and lower case are the same
+	Literal bool     // the pattern is a plain text
+	Context int      // lines before and after each match
+	Limit   int      // matches; 0 is 1000
+	Rules   []string `json:",omitempty"` // names of ignore files besides .gitignore
 }
 
 // Title is the action in a line.
@@ -73,7 +74,7 @@ func (a Grep) Do(ctx context.Context, w *Workspace) (Found, error) {
 		}
 		matches = globMatcher(start, a.Glob)
 	}
-	k := newWalk(start, false)
+	k := newWalk(start, false, a.Rules)
 	err = k.run(ctx, func(e walked) error {
 		if e.dir || e.link || !matches(e.rel) {
 			return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ignoreRules are the rules of one .gitignore, and the folder they start from.
+// ignoreRules are the rules of the ignore files in one folder.
 type ignoreRules struct {
 	dir   string
 	rules []ignoreRule
@@ -68,23 +68,25 @@ func (r ignoreRule) matches(rel string, dir bool) bool {
 	return ok && err == nil
 }
 
-// rulesIn reads the ignore file of a folder. One that cannot be read, or is no file, ignores nothing.
-func rulesIn(dir string) (ignoreRules, bool) {
-	name := filepath.Join(dir, ".gitignore")
-	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
-		return ignoreRules{}, false
+// rulesIn reads the ignore files of a folder. One that cannot be read, or is no file, ignores nothing.
+func rulesIn(dir string, names []string) (ignoreRules, bool) {
+	out := ignoreRules{dir: dir}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+			continue
+		}
+		if data, err := os.ReadFile(path); err == nil {
+			out.rules = append(out.rules, parseIgnore(string(data))...)
+		}
 	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return ignoreRules{}, false
-	}
-	return ignoreRules{dir, parseIgnore(string(data))}, true
+	return out, len(out.rules) > 0
 }
 
 // rulesAbove are the ignore files from the top of the repository down to the root of the walk, without its own.
 func (k *walk) rulesAbove() []ignoreRules {
-	if k.all {
+	if len(k.names) == 0 {
 		return nil
 	}
 	var out []ignoreRules
@@ -97,7 +99,7 @@ func (k *walk) rulesAbove() []ignoreRules {
 			return nil // not in a repository: files further up are none of our business
 		}
 		dir = up
-		if own, ok := rulesIn(dir); ok {
+		if own, ok := rulesIn(dir, k.names); ok {
 			out = append([]ignoreRules{own}, out...)
 		}
 	}

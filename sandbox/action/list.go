@@ -17,7 +17,8 @@ type List struct {
 	Path   string   // "" is the working folder
 	Ignore []string // globs of names to leave out
 	Limit  int      // entries; 0 is 1000
-	All    bool     // ignore files do not apply
+	All    bool     // .gitignore does not apply
+	Rules  []string `json:",omitempty"` // names of further ignore files
 }
 
 // Title is the action in a line.
@@ -48,9 +49,9 @@ func (a List) Do(ctx context.Context, w *Workspace) (Found, error) {
 	if err != nil {
 		return Found{}, fmt.Errorf("list %s: %w", orHere(a.Path), reason(err))
 	}
-	k := newWalk(dir, a.All)
+	k := newWalk(dir, a.All, a.Rules)
 	rules := k.rulesAbove()
-	if own, ok := rulesIn(dir); ok && !a.All {
+	if own, ok := rulesIn(dir, k.names); ok {
 		rules = append(rules, own)
 	}
 	out := Found{What: "entries", Where: dir}
@@ -59,7 +60,7 @@ func (a List) Do(ctx context.Context, w *Workspace) (Found, error) {
 			return Found{}, err
 		}
 		abs := filepath.Join(dir, e.Name())
-		if a.ignores(e.Name()) || !a.All && (e.Name() == ".git" || ignored(rules, abs, e.IsDir())) {
+		if a.ignores(e.Name()) || !a.All && e.Name() == ".git" || ignored(rules, abs, e.IsDir()) {
 			continue
 		}
 		hit := Hit{Path: abs, Dir: e.IsDir()}

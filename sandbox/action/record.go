@@ -171,8 +171,9 @@ func (r *record) hear() string {
 	return text
 }
 
-// turn ends the page and gives it within limit bytes. ended says that nothing more will come.
-func (r *record) turn(limit int, ended bool) (text string, p page, full string) {
+// turn ends the page and gives it within limit bytes. One of more lines than most, unless that is 0, is kept in the
+// file too. ended says that nothing more will come.
+func (r *record) turn(limit, most int, ended bool) (text string, p page, full string, gap *Gap) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ended {
@@ -183,16 +184,17 @@ func (r *record) turn(limit int, ended bool) (text string, p page, full string) 
 	p = r.page
 	limit = min(limit, recordHalf)
 	fits := p.bytes <= int64(limit) && p.omitted == 0
-	if !fits && r.file == nil && r.dir != "" && p.omitted == 0 && r.open() == nil {
+	keep := !fits || most > 0 && p.lines > most
+	if keep && r.file == nil && r.dir != "" && p.omitted == 0 && r.open() == nil {
 		n, err := r.file.WriteString(string(p.head) + string(p.tail))
 		r.filed, r.full = int64(n), err != nil
 	}
-	if !fits {
+	if keep {
 		full = r.name
 	}
-	text = p.within(limit, full)
+	text, gap = p.within(limit, full)
 	r.page = page{first: r.lines}
-	return text, p, full
+	return text, p, full, gap
 }
 
 // close ends the file; one that nobody was told of goes.
@@ -215,10 +217,10 @@ func (r *record) lately() string {
 
 // within gives the page whole, or the first quarter of limit, three fifths from the end, and between them a mark and
 // the lines that tell what went wrong, with their numbers.
-func (p *page) within(limit int, full string) string {
+func (p *page) within(limit int, full string) (string, *Gap) {
 	all := len(p.head) + len(p.tail)
 	if p.omitted == 0 && all <= limit {
-		return string(p.head) + string(p.tail)
+		return string(p.head) + string(p.tail), nil
 	}
 	start, end := string(p.head), string(p.tail)
 	if p.omitted == 0 {
@@ -242,11 +244,13 @@ func (p *page) within(limit int, full string) string {
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "… %d of %d bytes left out here, lines %d to %d of %d", to-from, p.bytes, p.first+strings.Count(head, "\n")+1, lastLine, total)
+	gap := &Gap{At: b.Len(), Bytes: to - from, First: p.first + strings.Count(head, "\n") + 1, Last: lastLine, Total: total}
+	fmt.Fprintf(&b, "… %d of %d bytes left out here, lines %d to %d of %d", gap.Bytes, p.bytes, gap.First, gap.Last, gap.Total)
 	if full != "" {
 		fmt.Fprintf(&b, "; all of it is in %s", full)
 	}
 	b.WriteString(" …\n")
+	gap.Mark = b.Len() - gap.At
 	room := limit * 15 / 100
 	for _, s := range p.signals {
 		if s.at < from || s.at >= to {
@@ -259,7 +263,7 @@ func (p *page) within(limit int, full string) string {
 		b.WriteString(line)
 	}
 	b.WriteString(tail)
-	return b.String()
+	return b.String(), gap
 }
 
 // wholeLines drops the broken line at the end, or at the start, unless there is little else.

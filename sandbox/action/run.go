@@ -25,6 +25,7 @@ type Run struct {
 	Reason     string        // why, for the person who is asked
 	Prefix     []string      // a rule proposed for next time
 	Limit      int           // bytes of Output; 0 is 30 000
+	Lines      int           `json:",omitempty"` // an output of more lines is kept in a file as well, although it fits; 0: of any number
 }
 
 // Title is the action in a line.
@@ -41,6 +42,11 @@ func (a Run) Need() Need {
 // NeedOf is what an action needs in this workspace: a script whose shell the model did not name runs in ours.
 func (w *Workspace) NeedOf(a Action) Need {
 	need := a.Need()
+	for i, path := range need.Paths {
+		if bare := w.bare(path); bare != path && !w.exists(path) {
+			need.Paths[i] = bare // what is judged must be what is opened
+		}
+	}
 	if need.Script != "" && len(need.Argv) > 0 && need.Argv[0] == anyShell && w.Shell != "" {
 		need.Argv = shellArgv(w.Shell, need.Script)
 	}
@@ -99,6 +105,7 @@ func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
 	if !l.ended() {
 		w.keepRun(l)
 	}
+	l.lines = a.Lines
 	out := l.report(w, a.Limit)
 	if out.Session == 0 && l.id != 0 {
 		w.dropRun(l.id) // it ended just now
@@ -183,9 +190,9 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 		limit = outputLimit
 	}
 	ended := l.ended()
-	text, p, full := l.record.turn(limit, ended)
+	text, p, full, gap := l.record.turn(limit, l.lines, ended)
 	out := Ran{
-		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Output: text, Full: full,
+		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Output: text, Full: full, Gap: gap,
 		Bytes: p.bytes, Lines: p.lines, Omitted: max(0, p.bytes-int64(len(text))), Took: time.Since(l.began),
 	}
 	if out.Bytes <= int64(limit) {

@@ -23,6 +23,7 @@ type liveRun struct {
 	dir     string
 	tty     bool
 	outside bool // nothing confined it
+	lines   int  // from which on its output is kept whole; 0: never for their sake
 	proc    sandbox.Process
 	end     context.CancelFunc
 	record  *record

@@ -119,6 +119,27 @@ func TestFind(t *testing.T) {
 	if got, err := (Find{Pattern: "*.go", Recent: true}).Do(ctx, w); err != nil || names(w, got) != "sub/build/in.go main.go" {
 		t.Errorf("newest first gives %s, %v", names(w, got), err)
 	}
+	for name, age := range map[string]time.Duration{"sub/build/in.go": 48 * time.Hour, "main.go": 72 * time.Hour, "sub/deep/x.ts": time.Hour} {
+		if err := os.Chtimes(w.Abs(name), now, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := (Find{Pattern: "*.{go,ts}", Recent: true}).Do(ctx, w); err != nil || names(w, got) != "sub/deep/x.ts main.go sub/build/in.go" {
+		t.Errorf("what is older than a day comes by name: %s, %v", names(w, got), err)
+	}
+	put(t, w, "sub/.ownignore", "*.ts\n")
+	own := []string{".ownignore"}
+	for find, want := range map[*Find]string{
+		{Pattern: "sub/**/x.*", Rules: own}:                       "",
+		{Pattern: "sub/**/x.*"}:                                   "sub/deep/x.ts",
+		{Pattern: "sub/*.{log,ts}", All: true, Rules: own}:        "sub/b.log",
+		{Pattern: "{a.log,sub/deep/x.ts}", All: true}:             "a.log sub/deep/x.ts",
+		{Pattern: "{a.log,sub/deep/x.ts}", All: true, Rules: own}: "a.log",
+	} {
+		if got, err := find.Do(ctx, w); err != nil || names(w, got) != want {
+			t.Errorf("%+v with an ignore file of its own gives %s, %v", *find, names(w, got), err)
+		}
+	}
 	var bad *PatternError
 	if _, err := (Find{Pattern: "a/{b,c"}).Do(ctx, w); !errors.As(err, &bad) || bad.At != "{b,c" {
 		t.Errorf("an open brace gives %+v", err)
@@ -198,7 +219,7 @@ func TestSearchFollowsNoLinks(t *testing.T) {
 
 func TestWalkIsBounded(t *testing.T) {
 	w := workspace(t, map[string]string{"a": "", "b": "", "c": ""})
-	k := newWalk(w.Dir, false)
+	k := newWalk(w.Dir, false, nil)
 	k.left = 2
 	n := 0
 	if err := k.run(context.Background(), func(walked) error { n++; return nil }); err != nil || n != 2 || len(k.skipped()) != 1 {

@@ -30,7 +30,8 @@ type walked struct {
 // symbolic link and never enters .git. visit may end it with fs.SkipAll, or a folder with fs.SkipDir.
 type walk struct {
 	root  string
-	all   bool // ignore files and skippedFolders do not apply
+	all   bool     // .gitignore and skippedFolders do not apply
+	names []string // of the ignore files that are heeded
 	left  int
 	stats walkStats
 }
@@ -40,8 +41,12 @@ type walkStats struct {
 	failed []string // folders that could not be read
 }
 
-func newWalk(root string, all bool) *walk {
-	return &walk{root: root, all: all, left: walkEntries}
+// newWalk heeds .gitignore, unless all, and further ignore files by their names.
+func newWalk(root string, all bool, names []string) *walk {
+	if !all {
+		names = append([]string{".gitignore"}, names...)
+	}
+	return &walk{root: root, all: all, names: names, left: walkEntries}
 }
 
 func (k *walk) run(ctx context.Context, visit func(walked) error) error {
@@ -65,7 +70,7 @@ func (k *walk) folder(ctx context.Context, abs, rel string, depth int, rules []i
 		k.stats.failed = append(k.stats.failed, rel+": cannot be read")
 		return nil
 	}
-	if own, ok := rulesIn(abs); ok && !k.all {
+	if own, ok := rulesIn(abs, k.names); ok {
 		rules = append(rules[:len(rules):len(rules)], own)
 	}
 	for _, e := range entries {
@@ -105,10 +110,7 @@ func (k *walk) skips(e walked, name string, rules []ignoreRules) bool {
 	if name == ".git" {
 		return true
 	}
-	if k.all {
-		return false
-	}
-	return e.dir && slices.Contains(skippedFolders, name) || ignored(rules, e.abs, e.dir)
+	return !k.all && e.dir && slices.Contains(skippedFolders, name) || ignored(rules, e.abs, e.dir)
 }
 
 // skipped are the remarks of a walk for an outcome.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -96,12 +97,47 @@ func (w *Workspace) policy(ctx context.Context) (sandbox.Policy, error) {
 	return p.Allowing(abs...)
 }
 
-// Abs is a path as an action means it: relative ones start at Dir. It says nothing about symbolic links.
+// Abs is a path as an action means it: relative ones start at Dir. It says nothing about symbolic links. What models
+// write around a path is taken off, unless there is such a file.
 func (w *Workspace) Abs(path string) string {
+	if bare := w.bare(path); bare != path && !w.exists(path) {
+		path = bare
+	}
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(w.Dir, path)
+}
+
+// bare is a path without quotes, file://, the @ of a mention, and with ~ spelled out.
+func (w *Workspace) bare(path string) string {
+	for _, q := range []string{`"`, "'", "`"} {
+		if len(path) > 2 && strings.HasPrefix(path, q) && strings.HasSuffix(path, q) {
+			path = path[1 : len(path)-1]
+		}
+	}
+	if rest, ok := strings.CutPrefix(path, "file://"); ok && strings.HasPrefix(rest, "/") {
+		path = rest
+	}
+	if rest, ok := strings.CutPrefix(path, "@"); ok && rest != "" && (w.exists(rest) || w.exists(filepath.Dir(rest)) && !w.exists(filepath.Dir(path))) {
+		path = rest
+	}
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		for _, v := range w.Env {
+			if home, ok := strings.CutPrefix(v, "HOME="); ok && filepath.IsAbs(home) {
+				path = filepath.Join(home, rest)
+			}
+		}
+	}
+	return path
+}
+
+func (w *Workspace) exists(path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(w.Dir, path)
+	}
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // ReadFile gives the content and the real path of a file, if the policy lets the agent read it. A missing file is a
@@ -215,13 +251,16 @@ func (w *Workspace) known(real string, data []byte) (read, stale bool) {
 	return ok, ok && old.sum != sha256.Sum256(data)
 }
 
-// Forget drops what was shown: after a compaction the model no longer has it, and a file must be shown again.
-func (w *Workspace) Forget() {
+// Forget drops what was shown of some files, by their real paths, or of all: after a compaction the model no longer
+// has it, and a file must be shown again.
+func (w *Workspace) Forget(real ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for real, f := range w.files {
-		f.full = false
-		w.files[real] = f
+	for path, f := range w.files {
+		if len(real) == 0 || slices.Contains(real, path) {
+			f.full = false
+			w.files[path] = f
+		}
 	}
 }
 
