@@ -64,6 +64,7 @@ func (t *turn) started() event.TurnStarted {
 		ID: t.id, Dir: t.cfg.Workspace.Dir, Model: t.cfg.ModelName, Provider: t.cfg.Provider, Harness: t.cfg.Harness.Name,
 		Why: t.cfg.HarnessWhy, Window: t.cfg.Window, Sandbox: string(p.Mode), Backend: box.Backend(),
 		Network: p.Network, Approval: string(t.cfg.Approval), Date: t.cfg.Now().In(t.cfg.Env.Date.Location()).Format(time.DateOnly),
+		Wire: t.cfg.Wire, Roots: p.Roots, Effort: t.cfg.Effort, Zone: t.cfg.Env.Zone,
 	}
 }
 

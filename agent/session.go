@@ -26,6 +26,7 @@ type Config struct {
 	Model       chat.Model
 	ModelName   string
 	Provider    string
+	Wire        string // how the provider is spoken to; kept for the record
 	Window      int    // tokens; 0 when unknown: nothing is compacted then
 	Output      int    // most tokens of one answer; 0: the model's own limit
 	Effort      string // reasoning effort

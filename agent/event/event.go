@@ -49,18 +49,22 @@ type Opened struct {
 
 // TurnStarted opens a turn.
 type TurnStarted struct {
-	ID       string `json:"turn_id"`
-	Dir      string `json:"cwd"`
-	Model    string `json:"model"`
-	Provider string `json:"model_provider"`
-	Harness  string `json:"harness"`
-	Why      string `json:"harness_reason,omitempty"` // why this harness
-	Window   int    `json:"window"`
-	Sandbox  string `json:"sandbox"`
-	Backend  string `json:"sandbox_backend"`
-	Network  bool   `json:"network"`
-	Approval string `json:"approval"`
-	Date     string `json:"current_date,omitempty"` // 2006-01-02, where the person is
+	ID       string   `json:"turn_id"`
+	Dir      string   `json:"cwd"`
+	Model    string   `json:"model"`
+	Provider string   `json:"model_provider"`
+	Harness  string   `json:"harness"`
+	Why      string   `json:"harness_reason,omitempty"` // why this harness
+	Window   int      `json:"window"`
+	Sandbox  string   `json:"sandbox"`
+	Backend  string   `json:"sandbox_backend"`
+	Network  bool     `json:"network"`
+	Approval string   `json:"approval"`
+	Wire     string   `json:"wire_api,omitempty"`
+	Roots    []string `json:"workspace_roots,omitempty"` // writable
+	Effort   string   `json:"effort,omitempty"`
+	Date     string   `json:"current_date,omitempty"` // 2006-01-02, where the person is
+	Zone     string   `json:"timezone,omitempty"`
 }
 
 // Prompted is what a person said. Steered is set when it came in the middle of a turn.

@@ -6,26 +6,26 @@ package config
 import "time"
 
 // Config is what is in force after all layers. A zero value means "not chosen" unless defaults says otherwise; IsSet
-// tells a chosen zero from none.
+// tells a chosen zero from none. A key tagged "later" is read and checked, and waits for the part that acts on it.
 type Config struct {
 	Model                      string        `toml:"model"`
 	ModelProvider              string        `toml:"model_provider"`
 	OSSProvider                string        `toml:"oss_provider"`
-	ReviewModel                string        `toml:"review_model"`
+	ReviewModel                string        `toml:"review_model" later:"true"`
 	Harness                    string        `toml:"harness"`
 	HarnessGuidance            bool          `toml:"harness_guidance"`
 	ModelContextWindow         int           `toml:"model_context_window" min:"1"`
 	ModelAutoCompactTokenLimit int           `toml:"model_auto_compact_token_limit" min:"1"`
 	ModelReasoningEffort       string        `toml:"model_reasoning_effort"`
 	ToolCheck                  bool          `toml:"tool_check"`
-	ModelCatalogJSON           string        `toml:"model_catalog_json" path:"file"`
+	ModelCatalogJSON           string        `toml:"model_catalog_json" later:"true" path:"file"`
 	ModelInstructionsFile      string        `toml:"model_instructions_file" path:"file"`
 	DeveloperInstructions      string        `toml:"developer_instructions"`
 	CompactPrompt              string        `toml:"compact_prompt"`
 	CompactPromptFile          string        `toml:"experimental_compact_prompt_file" path:"file"`
-	OpenAIBaseURL              string        `toml:"openai_base_url" word:"true"`
-	ToolOutputTokenLimit       int           `toml:"tool_output_token_limit" min:"1"`
-	BackgroundTerminalTimeout  time.Duration `toml:"background_terminal_max_timeout" unit:"ms"`
+	OpenAIBaseURL              string        `toml:"openai_base_url" later:"true" word:"true"`
+	ToolOutputTokenLimit       int           `toml:"tool_output_token_limit" later:"true" min:"1"`
+	BackgroundTerminalTimeout  time.Duration `toml:"background_terminal_max_timeout" later:"true" unit:"ms"`
 
 	ModelProviders map[string]ModelProvider `toml:"model_providers"`
 
@@ -33,29 +33,29 @@ type Config struct {
 	SandboxMode            string             `toml:"sandbox_mode" one:"read-only workspace-write danger-full-access"`
 	LinuxSandbox           string             `toml:"linux_sandbox" one:"auto namespace bubblewrap landlock"`
 	SandboxWorkspaceWrite  WorkspaceWrite     `toml:"sandbox_workspace_write"`
-	AllowLoginShell        bool               `toml:"allow_login_shell"`
+	AllowLoginShell        bool               `toml:"allow_login_shell" later:"true"`
 	ShellEnvironmentPolicy ShellEnvironment   `toml:"shell_environment_policy"`
 	Projects               map[string]Project `toml:"projects"`
 	Features               map[string]Feature `toml:"features"`
 
-	MCPServers map[string]MCPServer `toml:"mcp_servers"`
+	MCPServers map[string]MCPServer `toml:"mcp_servers" later:"true"`
 
 	ProjectDocMaxBytes          int            `toml:"project_doc_max_bytes" min:"0"`
 	ProjectDocFallbackFilenames []string       `toml:"project_doc_fallback_filenames"`
 	ProjectRootMarkers          []string       `toml:"project_root_markers"`
-	Skills                      Skills         `toml:"skills"`
-	Hooks                       map[string]any `toml:"hooks"`
-	WebSearch                   string         `toml:"web_search" one:"disabled cached indexed live"`
+	Skills                      Skills         `toml:"skills" later:"true"`
+	Hooks                       map[string]any `toml:"hooks" later:"true"`
+	WebSearch                   string         `toml:"web_search" later:"true" one:"disabled cached indexed live"`
 
-	Notify                  []string `toml:"notify" word:"true"`
-	History                 History  `toml:"history"`
+	Notify                  []string `toml:"notify" later:"true" word:"true"`
+	History                 History  `toml:"history" later:"true"`
 	Sessions                Sessions `toml:"sessions"`
-	SqliteHome              string   `toml:"sqlite_home" path:"dir"`
-	LogDir                  string   `toml:"log_dir" path:"dir"`
+	SqliteHome              string   `toml:"sqlite_home" later:"true" path:"dir"`
+	LogDir                  string   `toml:"log_dir" later:"true" path:"dir"`
 	HideAgentReasoning      bool     `toml:"hide_agent_reasoning"`
-	ShowRawAgentReasoning   bool     `toml:"show_raw_agent_reasoning"`
-	CheckForUpdateOnStartup bool     `toml:"check_for_update_on_startup"`
-	TUI                     TUI      `toml:"tui"`
+	ShowRawAgentReasoning   bool     `toml:"show_raw_agent_reasoning" later:"true"`
+	CheckForUpdateOnStartup bool     `toml:"check_for_update_on_startup" later:"true"`
+	TUI                     TUI      `toml:"tui" later:"true"`
 
 	Profile  string         `toml:"profile"`
 	Profiles map[string]any `toml:"profiles"`

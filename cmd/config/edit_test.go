@@ -108,7 +108,7 @@ func TestExplain(t *testing.T) {
 	user := UserPath(s.Home)
 	for _, want := range []string{
 		"1. system " + s.System + " (disabled)\n     there is no such file\n",
-		"2. user " + user + " (enabled)\n     known, but without effect here: personality\n",
+		"2. user " + user + " (enabled)\n     known, but without effect here: mcp_servers, personality\n",
 		"3. command line (enabled)\n", "     web_search = \"live\"\n", "4. flags (enabled)\n     sandbox_mode = \"read-only\"\n",
 		"  model = \"m\"   ← user " + user + ":1\n",
 		"  model_providers.lab.base_url = \"http://bob:*****@h/v1\"   ← user " + user + ":5\n",

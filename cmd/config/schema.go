@@ -60,6 +60,9 @@ func (w *walk) table(target reflect.Value, table map[string]any, path []string) 
 			delete(table, name)
 			continue
 		}
+		if field.Tag.Get("later") != "" {
+			w.inert = append(w.inert, here)
+		}
 		value, ok := w.value(target.FieldByIndex(field.Index), field.Tag, table[name], here)
 		if !ok {
 			delete(table, name)

@@ -175,7 +175,7 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 	}
 	id := idOf(log)
 	return agent.Config{
-		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Window: m.Window,
+		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Wire: "ollama", Window: m.Window,
 		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: why, Env: env,
 		Workspace: &action.Workspace{
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
