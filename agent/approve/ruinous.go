@@ -11,12 +11,7 @@ var moves = regexp.MustCompile(`(^|[^\w./-])(cd|pushd|chroot)\b`)
 // ruinous is what is left of Dangerous when a person has given up both asking and the sandbox: deleting below the
 // working directory, rewriting a repository and ending processes are then theirs to allow, the rest is not.
 func ruinous(script, root, dir string) string {
-	if dir == "" {
-		dir = root
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(root, dir)
-	}
+	dir = startOf(root, dir)
 	moved := moves.MatchString(script)
 	return judge{pass: func(argv []string) bool {
 		switch filepath.Base(argv[0]) {
@@ -32,16 +27,22 @@ func ruinous(script, root, dir string) string {
 // reckless is what is left of Dangerous when nobody can be asked but the sandbox holds: cleaning up inside the
 // workspace is daily work, emptying the workspace itself is not.
 func reckless(script, root, dir string) string {
-	if dir == "" {
-		dir = root
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(root, dir)
-	}
+	dir = startOf(root, dir)
 	moved := moves.MatchString(script)
 	return judge{pass: func(argv []string) bool {
 		return filepath.Base(argv[0]) == "rm" && !empties(argv[1:], root, dir, moved)
 	}}.script(script, 0)
+}
+
+// startOf is the absolute folder a command starts in.
+func startOf(root, dir string) string {
+	switch {
+	case dir == "":
+		return root
+	case filepath.IsAbs(dir):
+		return dir
+	}
+	return filepath.Join(root, dir)
 }
 
 // empties reports whether an operand of rm is, or may turn out to be, all of a folder one does not name: the workspace
