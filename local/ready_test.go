@@ -29,7 +29,6 @@ type fake struct {
 	pulls   map[string]bool // names that can be pulled
 	answer  *scripted
 	loads   []int
-	shows   int
 }
 
 func (f *fake) Name() string                 { return "fake" }
@@ -54,7 +53,6 @@ func (f *fake) Models(context.Context) ([]ModelInfo, error) {
 }
 
 func (f *fake) Show(_ context.Context, name string) (ModelInfo, error) {
-	f.shows++
 	for _, m := range f.models {
 		if m.Name == name {
 			return m, nil
