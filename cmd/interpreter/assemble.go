@@ -1,12 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"interpreter/agent/event"
 	"interpreter/agent/project"
 	"interpreter/agent/store"
+	"interpreter/cmd/config"
 	"interpreter/harness"
 	"interpreter/harness/catalog"
 	"interpreter/local"
@@ -74,6 +74,7 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 		return nil, err
 	}
 	p.warn(slices.Concat(s.warnings, known.Warnings))
+	p.note(s.unasked(known.Env.Docs))
 	a := &assembled{}
 	defer func() {
 		if err != nil {
@@ -125,11 +126,9 @@ func (a *assembled) open(w world, s *settings, p plan, known project.Known, prep
 		return err
 	}
 	begun := event.Begun{
-		ID: id.String(), Dir: s.dir, Source: p.source, Originator: w.env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"), Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
+		ID: id.String(), Dir: s.dir, Source: p.source, Originator: cmp.Or(w.env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE"), "interpreter"),
+		Version: version, Provider: prepared.Provider, Model: prepared.Info.Name,
 		Commit: known.Git.Commit, Branch: known.Git.Branch, Repository: known.Git.Repository,
-	}
-	if begun.Originator == "" {
-		begun.Originator = "interpreter"
 	}
 	if p.fork != nil {
 		begun.ForkedFrom = p.fork.ID
@@ -185,13 +184,28 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 	}, nil
 }
 
-// project gathers what is known of the working directory.
+// project gathers what is known of the working directory. The instruction files of a folder that a person does not
+// trust are left out.
 func (s *settings) project(ctx context.Context, w world, policy sandbox.Policy) (project.Known, error) {
 	return project.Gather(ctx, project.Options{
 		Dir: s.dir, Home: s.home, Shell: w.shell(), TZ: w.env("TZ"), Now: time.Now(), Policy: policy,
-		NoDocs: s.ProjectDocMaxBytes == 0, DocBytes: s.ProjectDocMaxBytes,
+		NoDocs: s.ProjectDocMaxBytes == 0 || s.Trust == config.Untrusted, DocBytes: s.ProjectDocMaxBytes,
 		Markers: s.ProjectRootMarkers, Fallbacks: s.ProjectDocFallbackFilenames,
 	})
+}
+
+// unasked names the instruction files that count although nobody has said whether this folder is trusted.
+func (s *settings) unasked(docs []harness.Doc) []string {
+	var found []string
+	for _, d := range docs {
+		if s.Trust == config.Undecided && filepath.Dir(d.Path) != s.home {
+			found = append(found, d.Path)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []string{"the model reads " + strings.Join(found, " and ") + "; nobody has said yet whether this folder is trusted"}
 }
 
 // ready gets the model.
@@ -267,45 +281,6 @@ func (s *settings) harness(m local.ModelInfo, address string, before earlier) (h
 	return h, why, nil
 }
 
-// childEnvironment is what commands of the agent see of ours.
-func (s *settings) childEnvironment(w world, more ...string) []string {
-	return append(s.environment(w, s.ShellEnvironmentPolicy.IgnoreDefaultExcludes), more...)
-}
-
-// environment is ours after the person's policy; secrets says whether what looks like one is passed on.
-func (s *settings) environment(w world, secrets bool) []string {
-	p := s.ShellEnvironmentPolicy
-	var keys []string
-	for _, provider := range s.ModelProviders {
-		if provider.EnvKey != "" {
-			keys = append(keys, provider.EnvKey)
-		}
-	}
-	parent := slices.DeleteFunc(slices.Clone(w.environ), func(entry string) bool {
-		folder, ok := strings.CutPrefix(entry, "TMPDIR=")
-		if !ok {
-			return false
-		}
-		_, err := os.Stat(folder) // one that is not there only makes programs fail
-		return err != nil
-	})
-	return sandbox.Environ(parent, sandbox.EnvPolicy{
-		Inherit: p.Inherit, Secrets: secrets, Keys: keys, Exclude: p.Exclude, Set: p.Set, IncludeOnly: p.IncludeOnly,
-	})
-}
-
-// shell is the program that runs scripts.
-func (w world) shell() string {
-	for _, path := range []string{"/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", w.env("SHELL"), "/bin/sh"} {
-		if filepath.IsAbs(path) {
-			if info, err := os.Stat(path); err == nil && !info.IsDir() {
-				return path
-			}
-		}
-	}
-	return "/bin/sh"
-}
-
 // idOf is the id of the session in a log.
 func idOf(log *event.Log) string {
 	for _, e := range log.Events() {
@@ -314,37 +289,4 @@ func idOf(log *event.Log) string {
 		}
 	}
 	return ""
-}
-
-// readOptional is the text of a file that a key names, "" when it names none.
-func readOptional(key, path string) (string, error) {
-	if path == "" {
-		return "", nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", key, err)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
-// summary is what a person has a long conversation summed up with, "" for the harness's own words.
-func (s *settings) summary() (string, error) {
-	if s.CompactPrompt != "" {
-		return s.CompactPrompt, nil
-	}
-	return readOptional("experimental_compact_prompt_file", s.CompactPromptFile)
-}
-
-// ownSummary is the prose of a harness with another request for a summary.
-type ownSummary struct {
-	fs.FS
-	text string
-}
-
-func (o ownSummary) ReadFile(name string) ([]byte, error) {
-	if name == "compact.md" {
-		return []byte(o.text), nil
-	}
-	return fs.ReadFile(o.FS, name)
 }

@@ -141,39 +141,18 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 		Out: w.stderr, Version: version, Colour: colour, Terminal: w.stderrTerminal, Quiet: x.json,
 		HideReasoning: s.HideAgentReasoning,
 	}
-	in := exec.Input{Resume: t.query != nil, Stdin: w.stdin, Terminal: w.stdinTerminal, Notice: human.Notice}
-	if t.prompt != nil {
-		in.Argument, in.Given = *t.prompt, true
-	}
-	pending := in.Begin()
-	var prompt string
-	if !in.Given || in.Argument == "-" || strings.TrimSpace(in.Argument) == "" {
-		// Nothing to start with yet: a model that takes minutes to load should not be loaded for an empty prompt.
-		if prompt, err = pending.Prompt(ctx); err != nil {
-			return err
-		}
+	pending, prompt, err := w.prompt(ctx, t, human)
+	if err != nil {
+		return err
 	}
 	images, err := readImages(f.images)
 	if err != nil {
 		return err
 	}
-	if err := s.thereAll(); err != nil {
+	if err := s.cheapChecks(f, x); err != nil {
 		return err
 	}
-	if err := exec.Writable(x.last); err != nil {
-		return err
-	}
-	var news []string // of --json: told as events once there is a session
 	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", images: len(images), stage: human.Stage}
-	p.note = func(texts []string) {
-		for _, text := range texts {
-			human.Warn(text, "")
-		}
-	}
-	p.warn = p.note
-	if x.json {
-		p.warn = func(texts []string) { news = append(news, texts...) }
-	}
 	if !p.ephemeral {
 		human.GoOn = `interpreter exec resume --last "…"`
 	}
@@ -182,27 +161,18 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 			return err
 		}
 	}
-	if _, inside := project.FindGit(s.dir); !inside && !x.skipGit && !f.confinement.yolo {
-		return try(fmt.Errorf("%s is not inside a git work tree, so there would be no diff to review", s.dir),
-			"git init, or --skip-git-repo-check to go on without")
-	}
 	if t.query != nil {
 		if err := p.find(s.home, s.dir, t); err != nil {
 			return err
 		}
 	}
-	if f.chatWire {
-		s.warnings = append(s.warnings, "--chat-completions has no effect: ollama is spoken to over its native chat")
-	}
-	if _, err := osexec.LookPath("git"); err != nil {
-		s.warnings = append(s.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")
-	}
+	news := p.listen(human, x.json)
 	a, err := w.assemble(ctx, &s, f, p)
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	for _, text := range news {
+	for _, text := range *news {
 		if err := a.log.Append(event.Warned{Text: text}); err != nil {
 			return err
 		}
@@ -218,13 +188,62 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 		Stdout: w.stdout, StdoutTerminal: w.stdoutTerminal, StderrTerminal: w.stderrTerminal,
 		Decline: func(q event.Asked) { a.session.Answer(q.ID, approve.No, "nobody is there to answer") },
 	})
-	if err != nil {
+	if err == nil && code != exitFine {
+		err = exited(code)
+	}
+	return err
+}
+
+// prompt begins to read the prompt, and waits for it when there is nothing to start with yet: a model that takes minutes
+// to load should not be loaded for an empty prompt. "" means that the rest may come while the model is made ready.
+func (w world) prompt(ctx context.Context, t task, human *exec.Human) (*exec.Pending, string, error) {
+	in := exec.Input{Resume: t.query != nil, Stdin: w.stdin, Terminal: w.stdinTerminal, Notice: human.Notice}
+	if t.prompt != nil {
+		in.Argument, in.Given = *t.prompt, true
+	}
+	pending := in.Begin()
+	if in.Given && in.Argument != "-" && strings.TrimSpace(in.Argument) != "" {
+		return pending, "", nil
+	}
+	text, err := pending.Prompt(ctx)
+	return pending, text, err
+}
+
+// cheapChecks refuses what cannot work before a model is loaded for it, and notes what is odd.
+func (s *settings) cheapChecks(f *flags, x *execFlags) error {
+	if err := s.thereAll(); err != nil {
 		return err
 	}
-	if code != exitFine {
-		return exited(code)
+	if err := exec.Writable(x.last); err != nil {
+		return err
+	}
+	if _, inside := project.FindGit(s.dir); !inside && !x.skipGit && !f.confinement.yolo {
+		return try(fmt.Errorf("%s is not inside a git work tree, so there would be no diff to review", s.dir),
+			"git init, or --skip-git-repo-check to go on without")
+	}
+	if f.chatWire {
+		s.warnings = append(s.warnings, "--chat-completions has no effect: ollama is spoken to over its native chat")
+	}
+	if _, err := osexec.LookPath("git"); err != nil {
+		s.warnings = append(s.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")
 	}
 	return nil
+}
+
+// listen has a person told what is odd at once. A program that reads --json is told by events, once there is a session:
+// those texts are collected.
+func (p *plan) listen(human *exec.Human, asJSON bool) *[]string {
+	news := new([]string)
+	p.note = func(texts []string) {
+		for _, text := range texts {
+			human.Warn(text, "")
+		}
+	}
+	p.warn = p.note
+	if asJSON {
+		p.warn = func(texts []string) { *news = append(*news, texts...) }
+	}
+	return news
 }
 
 // find looks up the earlier session a task goes on with.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"interpreter/harness"
 	"interpreter/sandbox/action"
 )
 
@@ -24,13 +25,10 @@ func sayImage(s action.Seen) string {
 
 type askParams struct {
 	Questions []struct {
-		ID      string `json:"id"`
-		Header  string `json:"header" absent:"ok"`
-		Text    string `json:"question"`
-		Options []struct {
-			Label string `json:"label"`
-			About string `json:"description" absent:"ok"`
-		} `json:"options" min:"2" max:"3"`
+		ID      string           `json:"id"`
+		Header  string           `json:"header" absent:"ok"`
+		Text    string           `json:"question"`
+		Options []harness.Option `json:"options" min:"2" max:"3"`
 	} `json:"questions" min:"1" max:"3"`
 }
 
@@ -38,13 +36,7 @@ func requestInput(p askParams) action.Ask {
 	var a action.Ask
 	for _, q := range p.Questions {
 		out := action.Question{ID: q.ID, Header: q.Header, Text: q.Text}
-		for _, o := range q.Options {
-			label := o.Label
-			if o.About != "" {
-				label += ": " + o.About
-			}
-			out.Options = append(out.Options, label)
-		}
+		out.Options = harness.Labels(q.Options)
 		a.Questions = append(a.Questions, out)
 	}
 	return a

@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"interpreter/harness"
 	"interpreter/sandbox/action"
 )
 
 type askParams struct {
 	Questions []struct {
-		Text    string `json:"question"`
-		Header  string `json:"header" absent:"ok"`
-		Options []struct {
-			Label string `json:"label"`
-			About string `json:"description" absent:"ok"`
-		} `json:"options" min:"2" max:"4"`
-		Several bool `json:"multiSelect,omitempty" default:"false"`
+		Text    string           `json:"question"`
+		Header  string           `json:"header" absent:"ok"`
+		Options []harness.Option `json:"options" min:"2" max:"4"`
+		Several bool             `json:"multiSelect,omitempty" default:"false"`
 	} `json:"questions" min:"1" max:"4"`
 }
 
@@ -23,13 +21,7 @@ func ask(p askParams) action.Ask {
 	var a action.Ask
 	for n, q := range p.Questions {
 		out := action.Question{ID: fmt.Sprint(n + 1), Header: q.Header, Text: q.Text, Several: q.Several}
-		for _, o := range q.Options {
-			label := o.Label
-			if o.About != "" {
-				label += ": " + o.About
-			}
-			out.Options = append(out.Options, label)
-		}
+		out.Options = harness.Labels(q.Options)
 		a.Questions = append(a.Questions, out)
 	}
 	return a
