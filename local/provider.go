@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"iter"
+	"time"
 
 	"interpreter/local/chat"
 )
@@ -22,10 +23,59 @@ type Provider interface {
 	Show(ctx context.Context, name string) (ModelInfo, error)
 	// Pull downloads a model; the sequence ends without an error only when the server said so.
 	Pull(ctx context.Context, name string) iter.Seq2[Progress, error]
-	// Load makes a model ready with exactly this window, in tokens.
-	Load(ctx context.Context, m ModelInfo, window int) (chat.Model, error)
+	// Load makes a model ready with exactly this window, and returns when it is.
+	Load(ctx context.Context, m ModelInfo, l Loading) (chat.Model, error)
 	// Loaded lists what is in memory now.
 	Loaded(ctx context.Context) ([]Resident, error)
+}
+
+// Loading is how a model is loaded. It is the same for all of a session: a change would load the model again.
+type Loading struct {
+	Window int // tokens
+	// Adopt uses a model that another program has loaded with this window, and sends nothing that would reload it.
+	Adopt bool
+	Batch int  // tokens read at a time; 0: the server's own choice
+	OnCPU bool // keep it off the GPU
+}
+
+// A Wired is a Provider that says which chat wire it speaks: "ollama" (native chat) or "chat" (chat completions).
+type Wired interface{ Wire() string }
+
+// A Remover is a Provider that can delete an installed model.
+type Remover interface {
+	Remove(ctx context.Context, name string) error
+}
+
+// An Unloader is a Provider that can give a model's memory back.
+type Unloader interface {
+	Unload(ctx context.Context, r Resident) error
+}
+
+// A Starter is a Provider whose server can be started on this machine.
+type Starter interface {
+	// Install is the command that installs the server on an operating system (runtime.GOOS), "" when there is none.
+	Install(os string) string
+	// Start starts the server with settings and returns once it answers; it ends with ctx, or by Stop.
+	Start(ctx context.Context, s Serving) (Started, error)
+}
+
+// Serving is what a server started by us is told. Cloud models are off and one model with one slot is held, always.
+type Serving struct {
+	Address   string    // host:port; "": the provider's own; port 0 picks a free one
+	Window    int       // for clients that name none; 0: the server's own
+	CacheType CacheType // "": f16
+	HostCache int64     // most bytes of prompts that the server keeps in main memory beside the model, 0: its own
+	Log       string    // file for what the server prints; "": nowhere
+	Detach    bool      // it outlives this program
+}
+
+// Started is a server that we started.
+type Started struct {
+	Address string // base URL
+	PID     int
+	Stop    func() error      // ends it and waits
+	Wait    func() error      // returns when it has ended
+	Environ map[string]string // what it was told
 }
 
 // A Guide is a Provider that knows what a person types at a shell for it.
@@ -57,6 +107,8 @@ type ModelInfo struct {
 	Configured   int      // num_ctx the model file sets, 0 when none
 	Capabilities []string // "completion", "tools", "thinking", "vision", …
 	RemoteHost   string   // non-empty: runs on another machine
+	Projector    int64    // bytes of the file that lets it see, part of Size
+	Requires     string   // oldest server version that runs it, "" when unknown
 	Geometry     Geometry
 }
 
@@ -74,9 +126,12 @@ func (m ModelInfo) Can(capability string) bool {
 type Resident struct {
 	Name   string
 	Digest string
-	Size   int64 // bytes in all memories
-	VRAM   int64 // bytes of those on GPUs
-	Window int   // tokens, per slot
+	Size   int64     // bytes in all memories
+	VRAM   int64     // bytes of those on GPUs
+	Window int       // tokens, per slot
+	Slots  int       // conversations it keeps room for, 0 when the server does not say
+	ID     string    // of the instance, where a server loads a model more than once
+	Until  time.Time // when it will be unloaded; zero when the server does not say
 }
 
 // Progress of a pull; Total and Done are bytes over all layers seen so far.

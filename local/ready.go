@@ -29,6 +29,24 @@ type Options struct {
 	// CheckFor bounds the tool check; a model that is too slow for it is handed over unproven. 0: three minutes.
 	CheckFor time.Duration
 	Now      func() time.Time // time.Now unless a test says otherwise
+
+	// Prefix is how the session to come will begin; the tool check is made behind it, so that the server has read it
+	// by then. nil: the check stands alone.
+	Prefix func(ModelInfo, int) (Prefix, error)
+	// Reload is the consent to load a model again that somebody else has loaded with too small a window, or to evict
+	// one that is in use. nil is no.
+	Reload func(question string) bool
+	// Remote allows the model named for this run to run on another machine than the server's.
+	Remote bool
+	// Loads is the path of the record of what this program has loaded; "": keep none.
+	Loads string
+}
+
+// Prefix is how every request of a session begins: its first messages and its tools, in their final bytes.
+type Prefix struct {
+	Harness  string
+	Messages []chat.Message
+	Tools    []chat.Spec
 }
 
 // Stage tells what Ready is doing. Name is "find", "choose", "pull", "window", "load", "check" or "ready"; the last
@@ -50,6 +68,8 @@ type Prepared struct {
 	Provider string
 	Address  string
 	Local    bool   // the server is on this machine
+	Leaves   bool   // what is said leaves this machine for a vendor's
+	Wire     string // "ollama" or "chat"
 	Server   string // version of the server
 	Why      string // why this model and this window, in one line
 	Verdict  Verdict
@@ -281,7 +301,7 @@ func (r *run) load(ctx context.Context, c choice, fit Fit) (*Prepared, error) {
 	if have.Window > 0 && have.Window != window {
 		window = have.Window
 		// The handle must name the window that is loaded: any other number would load the model again.
-		if model, err = c.Load(ctx, c.model, window); err != nil {
+		if model, err = c.Load(ctx, c.model, Loading{Window: window}); err != nil {
 			return nil, fmt.Errorf("load %s: %w", c.model.Name, err)
 		}
 	}
@@ -307,7 +327,7 @@ func isMemory(err error) bool {
 func (r *run) ask(ctx context.Context, c choice, window int) (chat.Model, error) {
 	b := backoff{Patience: r.Patience.filled()}
 	for {
-		model, err := c.Load(ctx, c.model, window)
+		model, err := c.Load(ctx, c.model, Loading{Window: window})
 		if err == nil {
 			return model, nil
 		}
@@ -349,49 +369,4 @@ func (r *run) verify(ctx context.Context, c choice, window int) (Resident, error
 		}
 	}
 	return have, r.warn("load", fmt.Sprintf("asked for a window of %d tokens, the server loaded %d: that is what counts", window, have.Window))
-}
-
-// proven runs the tool check, or finds the verdict of an earlier one.
-func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error) {
-	if r.SkipCheck {
-		return Skipped, r.warn("check", "the tool check was skipped")
-	}
-	key := verdictKey(c, r.Rescue != nil)
-	if known, ok := knownVerdict(r.Verdicts, key, r.Now()); ok {
-		return known.Verdict, r.tell("check", "%s called tools on %s", c.model.Name, known.When.Format(time.DateOnly))
-	}
-	if err := r.begin("check", "asking %s to call a tool", c.model.Name); err != nil {
-		return "", err
-	}
-	var stopped error
-	checking, cancel := context.WithTimeout(ctx, r.CheckFor)
-	defer cancel()
-	check := checker{model: p.Model, info: c.model, window: p.Window, receipt: newReceipt(), rescue: r.Rescue}
-	check.waiting = func(w chat.Wait) {
-		if stopped == nil {
-			if stopped = r.tell("check", "%s; again in %s", w.Why, w.For.Round(100*time.Millisecond)); stopped != nil {
-				cancel()
-			}
-		}
-	}
-	verdict, err := check.check(checking)
-	if stopped != nil {
-		return "", stopped
-	}
-	var wrong *CheckError
-	switch {
-	case errors.As(err, &wrong):
-		return "", &Refusal{Code: Unproven, Model: c.model.Name, Text: wrong.Error(), Try: r.another(ctx, c.model.Name) + "; -c tool_check=false uses it all the same"}
-	case err != nil && ctx.Err() == nil && checking.Err() != nil:
-		return NotKnown, r.warn("check", fmt.Sprintf("%s took longer than %s for the tool check; it goes on unproven", c.model.Name, r.CheckFor))
-	case err != nil:
-		return "", fmt.Errorf("check that %s can call tools: %w", c.model.Name, err)
-	}
-	kept := keptVerdict{Model: c.model.Name, Verdict: verdict, When: r.Now().UTC().Truncate(time.Second)}
-	if err := keepVerdict(r.Verdicts, key, kept); err != nil {
-		if err := r.warn("check", err.Error()); err != nil {
-			return "", err
-		}
-	}
-	return verdict, r.tell("check", "%s called the tool and used its result", c.model.Name)
 }

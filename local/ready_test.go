@@ -75,19 +75,19 @@ func (f *fake) Pull(_ context.Context, name string) iter.Seq2[Progress, error] {
 	}
 }
 
-func (f *fake) Load(_ context.Context, m ModelInfo, window int) (chat.Model, error) {
-	f.loads = append(f.loads, window)
+func (f *fake) Load(_ context.Context, m ModelInfo, l Loading) (chat.Model, error) {
+	f.loads = append(f.loads, l.Window)
 	if f.busy > 0 {
 		f.busy--
 		return nil, &chat.Error{Kind: chat.Busy, Model: m.Name}
 	}
-	if f.memory > 0 && window > f.memory {
+	if f.memory > 0 && l.Window > f.memory {
 		return nil, &chat.Error{Kind: chat.Memory, Model: m.Name, Detail: "out of memory"}
 	}
 	if f.clamp > 0 {
-		window = min(window, f.clamp)
+		l.Window = min(l.Window, f.clamp)
 	}
-	f.loaded = []Resident{{Name: m.Name, Digest: m.Digest, Size: m.Size, VRAM: m.Size, Window: window}}
+	f.loaded = []Resident{{Name: m.Name, Digest: m.Digest, Size: m.Size, VRAM: m.Size, Window: l.Window}}
 	return f.answer, nil
 }
 
@@ -441,8 +441,8 @@ type loadsOther struct {
 	model chat.Model
 }
 
-func (l loadsOther) Load(ctx context.Context, m ModelInfo, window int) (chat.Model, error) {
-	if _, err := l.fake.Load(ctx, m, window); err != nil {
+func (l loadsOther) Load(ctx context.Context, m ModelInfo, how Loading) (chat.Model, error) {
+	if _, err := l.fake.Load(ctx, m, how); err != nil {
 		return nil, err
 	}
 	return l.model, nil

@@ -29,10 +29,35 @@ type Want struct {
 type Fit struct {
 	Window   int
 	Place    Place
-	Need     int64 // bytes predicted
-	Room     int64 // bytes usable there
-	Loaded   bool  // it is the window of a model in memory already
+	Need     int64     // bytes predicted
+	Room     int64     // bytes usable there
+	Loaded   bool      // it is the window of a model in memory already
+	Cache    CacheType // number format of keys and values this was computed for
+	Sum      Sum       // what Need is made of
+	Speed    Speed     // predicted; zero when nothing is known of the machine's bandwidth
 	Warnings []string
+}
+
+// Sum is the memory of a model with a window, in bytes. Need of a Fit is the sum of what its Place holds.
+type Sum struct {
+	Weights   int64 `json:"weights"`
+	OnCPU     int64 `json:"on_cpu,omitempty"` // part of Weights that stays in main memory beside a GPU
+	Cache     int64 `json:"cache"`            // keys and values
+	State     int64 `json:"state,omitempty"`  // of recurrent layers
+	Compute   int64 `json:"compute"`
+	Host      int64 `json:"host,omitempty"` // compute in main memory
+	Projector int64 `json:"projector,omitempty"`
+	Driver    int64 `json:"driver,omitempty"`
+	HostCache int64 `json:"host_cache,omitempty"` // prompts that the server keeps in main memory
+}
+
+// Speed is predicted from bandwidth: tokens written in a second with an empty window and at 32k tokens, and the
+// seconds until the first token of a session. 0 is unknown.
+type Speed struct {
+	Fresh float64 `json:"fresh"`
+	Deep  float64 `json:"deep"`
+	First float64 `json:"first_seconds,omitempty"`
+	Class string  `json:"class"` // of Deep: "fast", "good", "usable", "slow", "too slow"
 }
 
 // Why says the choice in one line.

@@ -21,9 +21,29 @@ type Machine struct {
 	RAM   Memory `json:"ram"`
 	GPUs  []GPU  `json:"gpus,omitempty"` // cards with memory of their own first, the largest first
 	// Unified is the part of RAM that the GPU of an Apple machine may hold, 0 elsewhere.
-	Unified int64  `json:"unified,omitempty"`
-	Chip    string `json:"chip,omitempty"`
-	Notes   []Note `json:"notes,omitempty"`
+	Unified int64    `json:"unified,omitempty"`
+	Chip    string   `json:"chip,omitempty"`
+	CPU     CPU      `json:"cpu,omitzero"`
+	Virtual string   `json:"virtual,omitempty"` // "wsl2", "container", "vm"; "" on bare metal or when nothing says
+	Disks   []Volume `json:"disks,omitempty"`   // where models live, as far as that is known
+	Notes   []Note   `json:"notes,omitempty"`
+}
+
+// CPU is the processor. Bandwidth is main memory's, in GB/s (10^9 bytes), 0 when unknown.
+type CPU struct {
+	Name      string   `json:"name,omitempty"`
+	Physical  int      `json:"physical,omitempty"` // cores, without threads and quotas
+	Features  []string `json:"features,omitempty"` // what inference gains from: "avx2", "avx512f", "amx", "neon", …
+	Bandwidth float64  `json:"bandwidth,omitempty"`
+	Source    string   `json:"source,omitempty"` // of the bandwidth: "measured", "table"
+}
+
+// Volume is the file system that holds a folder; sizes are bytes, Free is what this account may use.
+type Volume struct {
+	Path  string `json:"path"`
+	What  string `json:"what,omitempty"` // whose models: "ollama", "lmstudio"
+	Total int64  `json:"total"`
+	Free  int64  `json:"free"`
 }
 
 // Memory is main memory as this process may use it. Physical is what is built in; Total and Available are after
@@ -32,6 +52,8 @@ type Memory struct {
 	Physical  int64  `json:"physical"`
 	Total     int64  `json:"total"`
 	Available int64  `json:"available"`
+	SwapTotal int64  `json:"swap_total,omitempty"`
+	SwapFree  int64  `json:"swap_free,omitempty"`
 	Source    string `json:"source"`
 }
 
@@ -42,7 +64,15 @@ type GPU struct {
 	Total   int64  `json:"total,omitempty"`
 	Free    int64  `json:"free,omitempty"`
 	Unified bool   `json:"unified,omitempty"`
-	Source  string `json:"source"`
+	// SharedTotal and SharedFree are main memory that a Unified part may use beside its carve-out.
+	SharedTotal int64   `json:"shared_total,omitempty"`
+	SharedFree  int64   `json:"shared_free,omitempty"`
+	Bandwidth   float64 `json:"bandwidth,omitempty"` // GB/s (10^9 bytes), 0 when unknown
+	Compute     string  `json:"compute,omitempty"`   // CUDA compute capability "8.9", or "gfx1151"
+	Driver      string  `json:"driver,omitempty"`
+	ID          string  `json:"id,omitempty"`
+	Slice       bool    `json:"slice,omitempty"` // one instance of a card that is partitioned (MIG): never pooled with others
+	Source      string  `json:"source"`
 }
 
 // Note says what a source could not tell, or what limit it found.

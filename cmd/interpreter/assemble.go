@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,8 +21,6 @@ import (
 	"interpreter/harness"
 	"interpreter/harness/catalog"
 	"interpreter/local"
-	"interpreter/local/chat"
-	"interpreter/probes"
 	"interpreter/sandbox"
 	"interpreter/sandbox/action"
 )
@@ -206,60 +203,6 @@ func (s *settings) unasked(docs []harness.Doc) []string {
 		return nil
 	}
 	return []string{"the model reads " + strings.Join(found, " and ") + "; nobody has said yet whether this folder is trusted"}
-}
-
-// ready gets the model.
-func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(local.Stage)) (*local.Prepared, error) {
-	providers, err := s.providers(w)
-	if err != nil {
-		return nil, err
-	}
-	o := local.Options{
-		Providers: providers, Machine: probes.Probe, Model: f.model, Configured: s.Model, Window: s.ModelContextWindow,
-		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue, SkipCheck: !s.ToolCheck, Patience: s.patience(w),
-	}
-	for step, err := range local.Ready(ctx, o) {
-		if err != nil {
-			return nil, err
-		}
-		if stage != nil {
-			stage(step)
-		}
-		if step.Ready != nil {
-			return step.Ready, nil
-		}
-	}
-	return nil, errors.New("get a model ready: it ended without one")
-}
-
-// rescue reads calls that a server passed on as text, as every harness does.
-func rescue(m chat.Message) (chat.Message, error) {
-	h, err := catalog.Named("native")
-	if err != nil || h.Decode == nil {
-		return m, err
-	}
-	return h.Decode(m)
-}
-
-// providers are the model servers to ask, in order. A new provider is one line here.
-func (s *settings) providers(w world) ([]local.Provider, error) {
-	known := map[string]func() (local.Provider, error){
-		"ollama": func() (local.Provider, error) { return s.ollama(w) },
-	}
-	id := s.ModelProvider
-	if id == "" {
-		id = "ollama"
-	}
-	make, ok := known[id]
-	if !ok {
-		return nil, try(fmt.Errorf("model provider %q is not part of this version; it has: ollama", id),
-			"--oss --local-provider ollama, or model_provider = \"ollama\" in config.toml")
-	}
-	p, err := make()
-	if err != nil {
-		return nil, err
-	}
-	return []local.Provider{p}, nil
 }
 
 // harness picks what is presented to a model, and says why. A session that goes on keeps its own, unless this run asks

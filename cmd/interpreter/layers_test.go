@@ -43,7 +43,7 @@ var layers = map[string]string{
 	"cmd/acp":            "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/mcpserver":      "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/appserver":      "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
-	"cmd/setup":          "agent agent/* local local/chat cmd/config cmd/rpc",
+	"cmd/setup":          "agent agent/* local local/chat probes cmd/config cmd/rpc",
 	"cmd/interpreter":    "*",
 }
 

@@ -12,6 +12,27 @@ import (
 	"interpreter/local/ollama"
 )
 
+// providers are the model servers to ask, in order. A new provider is one line here.
+func (s *settings) providers(w world) ([]local.Provider, error) {
+	known := map[string]func() (local.Provider, error){
+		"ollama": func() (local.Provider, error) { return s.ollama(w) },
+	}
+	id := s.ModelProvider
+	if id == "" {
+		id = "ollama"
+	}
+	make, ok := known[id]
+	if !ok {
+		return nil, try(fmt.Errorf("model provider %q is not part of this version; it has: ollama", id),
+			"--oss --local-provider ollama, or model_provider = \"ollama\" in config.toml")
+	}
+	p, err := make()
+	if err != nil {
+		return nil, err
+	}
+	return []local.Provider{p}, nil
+}
+
 // ollama is the server of that kind that a person points at.
 func (s *settings) ollama(w world) (local.Provider, error) {
 	at := ollama.Addresses{

@@ -69,7 +69,7 @@ func start(t *testing.T, wire Wire, first, idle time.Duration, answer http.Handl
 	server := httptest.NewServer(wire.Serve(sample, answer))
 	t.Cleanup(server.Close)
 	p := wire.New(server.URL, first, idle)
-	model, err := p.Load(t.Context(), sample.Model, sample.Window)
+	model, err := p.Load(t.Context(), sample.Model, local.Loading{Window: sample.Window})
 	if err != nil {
 		t.Fatalf("load: %v", err)
 	}

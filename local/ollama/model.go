@@ -24,8 +24,8 @@ type model struct {
 }
 
 // Load has the server load a model with the options of every later call, and returns when it is in memory.
-func (p *Provider) Load(ctx context.Context, info local.ModelInfo, window int) (chat.Model, error) {
-	m := &model{provider: p, info: info, window: window}
+func (p *Provider) Load(ctx context.Context, info local.ModelInfo, l local.Loading) (chat.Model, error) {
+	m := &model{provider: p, info: info, window: l.Window}
 	ctx, cancel := context.WithTimeout(ctx, loadFor)
 	defer cancel()
 	res, err := p.send(ctx, http.MethodPost, "/api/chat", info.Name, m.encode(chat.Request{}))

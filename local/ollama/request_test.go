@@ -394,7 +394,7 @@ func TestHeaderAndQuery(t *testing.T) {
 	if _, err := p.Version(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Load(t.Context(), local.ModelInfo{Name: "m"}, 4096); err != nil {
+	if _, err := p.Load(t.Context(), local.ModelInfo{Name: "m"}, local.Loading{Window: 4096}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"GET /api/version?team=s3cret Bearer k3y ", "POST /api/chat?team=s3cret Bearer k3y application/json"}
