@@ -8,102 +8,163 @@ import (
 	"strings"
 )
 
-// limits are those of the control group of this process, version 1 or 2; 0 is none.
+// limits are those of the control group of this process and of the groups above it, version 1 or 2.
 type limits struct {
-	total  int64 // bytes allowed
-	used   int64 // bytes used that cannot be reclaimed at once, in the group that sets the limit
-	cores  int
+	levels []level // that limit memory, nearest first
+	cores  int     // processors by CPU quota, 0 is no quota
 	source string
 }
 
-// readLimits reads /proc/self/cgroup and the group's files below root. A hybrid machine shows both versions, with
-// the memory controller on version 1 and an empty version 2 tree, so version 1 wins where it has a memory line.
+// level is one group that limits memory: the bytes allowed and those used that cannot be reclaimed at once. Page
+// cache that nobody reads can be, and the files of models live there.
+type level struct{ total, used int64 }
+
+// readLimits reads /proc/self/cgroup and the files of the groups below root. A hybrid machine shows both versions,
+// with the memory controller on version 1 and an empty version 2 tree, so version 1 wins where it has a line.
 func readLimits(root fs.FS) limits {
-	text, err := fs.ReadFile(root, "proc/self/cgroup")
+	data, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return limits{}
 	}
-	var v2 string
-	has2 := false
-	groups := map[string]string{}
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(parts) != 3 {
+	unified, groups := memberships(string(data))
+	mounts := controllerMounts(text(root, "proc/self/mountinfo"))
+	v2 := folders{root, mounts.or("", "sys/fs/cgroup", "sys/fs/cgroup/unified"), unified}
+	l := limits{source: "cgroup"}
+	if group, ok := groups["memory"]; ok {
+		l.source = "cgroup v1"
+		l.levels = memoryV1(folders{root, mounts.or("memory", "sys/fs/cgroup/memory"), group})
+	} else if unified != "" {
+		l.source = "cgroup v2"
+		l.levels = memoryV2(v2)
+	}
+	if group, ok := groups["cpu"]; ok {
+		l.cores = coresV1(folders{root, mounts.or("cpu", "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"), group})
+	} else if unified != "" {
+		l.cores = coresV2(v2)
+	}
+	return l
+}
+
+// memberships reads the lines of /proc/self/cgroup: the path in the version 2 tree, "" for none, and the path by
+// controller in the trees of version 1.
+func memberships(text string) (unified string, groups map[string]string) {
+	groups = map[string]string{}
+	for line := range strings.Lines(text) {
+		parts := strings.SplitN(strings.TrimRight(line, "\r\n"), ":", 3)
+		if len(parts) != 3 || !strings.HasPrefix(parts[2], "/") {
 			continue
 		}
 		if parts[0] == "0" && parts[1] == "" {
-			v2, has2 = parts[2], true
+			unified = parts[2]
 			continue
 		}
 		for controller := range strings.SplitSeq(parts[1], ",") {
 			groups[controller] = parts[2]
 		}
 	}
-	var l limits
-	if group, ok := groups["memory"]; ok {
-		l = memoryV1(root, group)
-	} else if has2 {
-		l = memoryV2(root, v2)
-	}
-	if group, ok := groups["cpu"]; ok {
-		l.cores = coresV1(root, group)
-	} else if has2 {
-		l.cores = coresV2(root, v2)
-	}
-	if l.source == "" {
-		l.source = "cgroup"
-	}
-	return l
+	return unified, groups
 }
 
-// walk visits the folder of a group and those above it, nearest first. In a container the namespace root may
-// already be the group, so the mount itself is the last one.
-func walk(mount, group string, visit func(dir string)) {
-	group = path.Clean("/" + group)
-	for {
-		visit(strings.TrimSuffix(path.Join(mount, group), "/"))
-		if group == "/" {
-			return
+// mount is where a tree of groups is seen: the group that is its top, and the folder.
+type mount struct{ top, dir string }
+
+// mounts are the trees by controller; "" is version 2.
+type mounts map[string][]mount
+
+// controllerMounts reads /proc/self/mountinfo (proc(5)): the fourth field is the group that is mounted, the fifth the
+// folder, and after the dash follow the kind, the device and the options that name the controllers.
+func controllerMounts(text string) mounts {
+	found := mounts{}
+	for line := range strings.Lines(text) {
+		before, after, ok := strings.Cut(line, " - ")
+		fields, kind := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(kind) < 3 {
+			continue
 		}
-		group = path.Dir(group)
+		at := mount{fields[3], strings.TrimPrefix(path.Clean(fields[4]), "/")}
+		switch {
+		case !fs.ValidPath(at.dir):
+		case kind[0] == "cgroup2":
+			found[""] = append(found[""], at)
+		case kind[0] == "cgroup":
+			for option := range strings.SplitSeq(kind[2], ",") {
+				found[option] = append(found[option], at)
+			}
+		}
+	}
+	return found
+}
+
+// or is where a controller's tree is mounted, or else the usual folders.
+func (m mounts) or(controller string, usual ...string) []mount {
+	if known := m[controller]; len(known) > 0 {
+		return known
+	}
+	var all []mount
+	for _, dir := range usual {
+		all = append(all, mount{"/", dir})
+	}
+	return all
+}
+
+// folders are those of a group and of the groups above it, in every tree where it may be seen.
+type folders struct {
+	root   fs.FS
+	mounts []mount
+	group  string
+}
+
+// walk visits them, nearest first. In a container the top of the mount may already be the group, while
+// the path still names what is above it outside; the mount itself is the last one visited in any case.
+func (f folders) walk(visit func(root fs.FS, dir string)) {
+	for _, at := range f.mounts {
+		group := path.Clean("/" + f.group)
+		if rest, ok := strings.CutPrefix(group, path.Clean("/"+at.top)); ok && at.top != "/" && (rest == "" || rest[0] == '/') {
+			group = path.Clean("/" + rest)
+		}
+		for {
+			visit(f.root, strings.TrimSuffix(path.Join(at.dir, group), "/"))
+			if group == "/" {
+				break
+			}
+			group = path.Dir(group)
+		}
 	}
 }
 
-func memoryV2(root fs.FS, group string) limits {
-	l := limits{source: "cgroup v2"}
-	walk("sys/fs/cgroup", group, func(dir string) {
+func memoryV2(f folders) (found []level) {
+	f.walk(func(root fs.FS, dir string) {
 		for _, name := range []string{"memory.max", "memory.high"} {
-			n, ok := number(root, path.Join(dir, name))
-			if !ok || l.total > 0 && n >= l.total {
-				continue
+			if n, ok := number(root, path.Join(dir, name)); ok && n > 0 {
+				used, _ := number(root, path.Join(dir, "memory.current"))
+				found = append(found, level{n, max(used-stat(root, dir, "inactive_file"), 0)})
 			}
-			used, _ := number(root, path.Join(dir, "memory.current"))
-			l.total, l.used = n, max(used-stat(root, dir, "inactive_file"), 0)
 		}
 	})
-	return l
+	return found
 }
 
-func memoryV1(root fs.FS, group string) limits {
-	l := limits{source: "cgroup v1"}
-	walk("sys/fs/cgroup/memory", group, func(dir string) {
+// memoryV1 also reads the limit that the groups above pass down, which a container sees even where it does not see them.
+func memoryV1(f folders) (found []level) {
+	f.walk(func(root fs.FS, dir string) {
 		n, ok := number(root, path.Join(dir, "memory.limit_in_bytes"))
-		// "No limit" is the largest page-rounded number there is.
-		if !ok || n >= math.MaxInt64-1<<20 || l.total > 0 && n >= l.total {
+		if above := stat(root, dir, "hierarchical_memory_limit"); above > 0 && (!ok || above < n) {
+			n, ok = above, true
+		}
+		// "No limit" is the largest page-rounded number there is, whatever the size of a page.
+		if !ok || n <= 0 || n >= math.MaxInt64-mib {
 			return
 		}
 		used, _ := number(root, path.Join(dir, "memory.usage_in_bytes"))
-		l.total, l.used = n, max(used-stat(root, dir, "total_inactive_file"), 0)
+		found = append(found, level{n, max(used-stat(root, dir, "total_inactive_file"), 0)})
 	})
-	return l
+	return found
 }
 
-func coresV2(root fs.FS, group string) int {
-	cores := 0
-	walk("sys/fs/cgroup", group, func(dir string) {
-		text, err := fs.ReadFile(root, path.Join(dir, "cpu.max"))
-		fields := strings.Fields(string(text))
-		if err != nil || len(fields) != 2 {
+func coresV2(f folders) (cores int) {
+	f.walk(func(root fs.FS, dir string) {
+		fields := strings.Fields(text(root, path.Join(dir, "cpu.max")))
+		if len(fields) != 2 {
 			return
 		}
 		quota, err1 := strconv.ParseInt(fields[0], 10, 64)
@@ -115,9 +176,8 @@ func coresV2(root fs.FS, group string) int {
 	return cores
 }
 
-func coresV1(root fs.FS, group string) int {
-	cores := 0
-	walk("sys/fs/cgroup/cpu", group, func(dir string) {
+func coresV1(f folders) (cores int) {
+	f.walk(func(root fs.FS, dir string) {
 		quota, ok1 := number(root, path.Join(dir, "cpu.cfs_quota_us"))
 		period, ok2 := number(root, path.Join(dir, "cpu.cfs_period_us"))
 		if ok1 && ok2 {
@@ -132,29 +192,19 @@ func fewer(cores int, quota, period int64) int {
 	if quota <= 0 || period <= 0 {
 		return cores
 	}
-	n := int((quota + period - 1) / period)
-	if cores == 0 || n < cores {
-		return n
+	n := quota / period
+	if quota%period > 0 {
+		n++
+	}
+	if n < math.MaxInt32 && (cores == 0 || int(n) < cores) {
+		return int(n)
 	}
 	return cores
 }
 
-func number(root fs.FS, name string) (int64, bool) {
-	text, err := fs.ReadFile(root, name)
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-	return n, err == nil
-}
-
-// stat reads one counter of a group's memory.stat.
+// stat reads one counter of a group's memory.stat; 0 when it is not there.
 func stat(root fs.FS, dir, key string) int64 {
-	text, err := fs.ReadFile(root, path.Join(dir, "memory.stat"))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text(root, path.Join(dir, "memory.stat"))) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == key {
 			n, _ := strconv.ParseInt(value, 10, 64)
 			return n

@@ -1,0 +1,5 @@
+//go:build !windows
+
+package probes
+
+func display() finding { return nothing }
