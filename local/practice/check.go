@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"interpreter/local/chat"
 )
@@ -24,7 +25,8 @@ func probed(req chat.Request) bool {
 
 var number = regexp.MustCompile(`\d+`)
 
-// check answers a tool check: a call for the sum, and after its result the receipt in it.
+// check answers a tool check: a call for the sum, after its result the receipt in it, a call that writes the text asked
+// for, and a plain answer to a question that needs no tool.
 func (p *player) check(req chat.Request) Reply {
 	if p.script.CheckFail != "" {
 		return Reply{Steps: []Step{{Kind: Say, Text: p.script.CheckFail}}}
@@ -40,12 +42,40 @@ func (p *player) check(req chat.Request) Reply {
 			break
 		}
 	}
-	a, b := "17", "25"
-	if found := number.FindAllString(asked, 3); len(found) == 2 {
-		a, b = trimmed(found[0]), trimmed(found[1])
+	call := chat.Call{Name: probe}
+	found := number.FindAllString(asked, 3)
+	switch _, text, _ := strings.Cut(asked, "\n"); {
+	case strings.HasPrefix(asked, writing):
+		call.Name, call.Args = probeWrite, filed(text)
+	case len(found) == 0 && !strings.Contains(asked, probe):
+		return Reply{Steps: []Step{{Kind: Say, Text: plainAnswer}}}
+	default:
+		a, b := "17", "25"
+		if len(found) == 2 {
+			a, b = trimmed(found[0]), trimmed(found[1])
+		}
+		call.Args = json.RawMessage(fmt.Sprintf(`{"a":%s,"b":%s}`, a, b))
 	}
-	args := json.RawMessage(fmt.Sprintf(`{"a":%s,"b":%s}`, a, b))
-	return Reply{Steps: []Step{{Kind: Call, Call: chat.Call{Name: probe, Args: args}}}}
+	if p.script.CheckLeak {
+		return Reply{Steps: []Step{{Kind: Raw, Text: hermes(call.Name, string(call.Args))}}}
+	}
+	return Reply{Steps: []Step{{Kind: Call, Call: call}}}
+}
+
+// How a check asks beside the sum. Weights know no text but the one below; the server takes it from the question.
+const (
+	probeWrite  = "probe_write"
+	writing     = "Use the probe_write tool"
+	plain       = "Which day"
+	plainAnswer = "Tuesday."
+	payload     = "say \"hi\" to 'them'\nif a < b && c > d { path = \"C:\\temp\" }\n</parameter> is not the end"
+)
+
+func filed(text string) json.RawMessage {
+	return encode(struct {
+		Path string `json:"path"`
+		Text string `json:"text"`
+	}{"probe.txt", text})
 }
 
 // trimmed takes off zeros that JSON does not allow before a number.

@@ -100,7 +100,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	}
 	req := in.chat()
 	a, ok := s.take(w, r, Received{Wire: "completions", Body: body, Request: req}, in.Model)
-	if !ok || !s.fits(w, r, req) {
+	if !ok || !s.fits(w, r, in.Model, req) {
 		return
 	}
 	v := &completionsVoice{
@@ -109,6 +109,9 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.wire == "chat" {
 		v.thought = "reasoning_content"
+	}
+	if strings.HasPrefix(r.URL.Path, "/api/v0/") {
+		v.extra = s.lmExtra(in.Model)
 	}
 	if in.Stream {
 		s.perform(w, r, a, v)
@@ -127,24 +130,29 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 			message["tool_calls"] = calls
 			finish = ended(finish, len(calls))
 		}
-		reply(w, http.StatusOK, v.chunk("chat.completion", []completionsChoice{{Message: message, Finish: &finish}}, counts(usage)))
+		out := v.chunk("chat.completion", []completionsChoice{{Message: message, Finish: &finish}}, counts(usage))
+		if v.extra != nil {
+			out.Stats, out.Info = v.extra(finish)
+		}
+		reply(w, http.StatusOK, out)
 	}))
 }
 
 // fits turns away what is too long for the window, in the words of the servers that do. Ollama's wires never do.
-func (s *Server) fits(w http.ResponseWriter, r *http.Request, req chat.Request) bool {
-	window, size := s.jit(), Estimate(req)
+func (s *Server) fits(w http.ResponseWriter, r *http.Request, model string, req chat.Request) bool {
+	window, lm := s.jit(model)
+	size := Estimate(req)
 	if size <= window {
 		return true
 	}
-	switch s.wire {
-	case "chat":
+	switch {
+	case s.wire == "chat":
 		text := fmt.Sprintf("the request exceeds the available context size: %d tokens, the context holds %d", size, window)
 		reply(w, http.StatusBadRequest, map[string]any{"error": map[string]any{
 			"code": http.StatusBadRequest, "type": "exceed_context_size_error", "message": text, "n_prompt_tokens": size, "n_ctx": window,
 		}})
 		return false
-	case "lmstudio":
+	case lm:
 		s.refuse(w, r, http.StatusBadRequest, fmt.Sprintf(
 			"cannot keep the first %d tokens of the prompt: the model was loaded with a context of only %d tokens", size, window))
 		return false
@@ -178,6 +186,8 @@ type completionsChunk struct {
 	Model   string              `json:"model"`
 	Choices []completionsChoice `json:"choices"`
 	Usage   any                 `json:"usage,omitempty"`
+	Stats   *lmStats            `json:"stats,omitempty"`
+	Info    *lmModelInfo        `json:"model_info,omitempty"`
 }
 
 type completionsVoice struct {
@@ -186,6 +196,7 @@ type completionsVoice struct {
 	created            int64
 	usage, parts       bool
 	calls              int
+	extra              func(chat.Finish) (*lmStats, *lmModelInfo) // nil: a wire that adds nothing at the end
 }
 
 func (v *completionsVoice) chunk(object string, choices []completionsChoice, usage any) completionsChunk {
@@ -227,7 +238,12 @@ func (v *completionsVoice) call(c chat.Call) {
 
 func (v *completionsVoice) end(finish chat.Finish, usage chat.Usage) {
 	finish = ended(finish, v.calls)
-	v.delta(map[string]any{}, &finish)
+	last := v.chunk("chat.completion.chunk", []completionsChoice{{Delta: map[string]any{}, Finish: &finish}}, nil)
+	if v.extra != nil {
+		last.Stats, last.Info = v.extra(finish)
+		last.Usage = counts(usage)
+	}
+	v.data(last)
 	if v.usage {
 		v.data(v.chunk("chat.completion.chunk", []completionsChoice{}, counts(usage)))
 	}

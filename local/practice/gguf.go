@@ -149,12 +149,16 @@ func spell(s *Script, o GGUFOptions) (*vocabulary, error) {
 		}
 	}
 	if s.can("tools") {
-		first := []string{hermes(probe, `{"a": 17, "b": 25}`)}
-		if s.CheckFail != "" {
-			first = []string{s.CheckFail}
+		stages := [][2]string{
+			{checking, hermes(probe, `{"a": 17, "b": 25}`)}, {checkingText, hermes(probeWrite, string(filed(payload)))}, {checkingTalk, plainAnswer},
 		}
-		if err := v.chain(checking, first); err != nil {
-			return nil, err
+		for _, stage := range stages {
+			if s.CheckFail != "" {
+				stage[1] = s.CheckFail
+			}
+			if err := v.chain(stage[0], []string{stage[1]}); err != nil {
+				return nil, err
+			}
 		}
 		for n := range receipts {
 			if err := v.chain(received(Receipt(n)), []string{receipt(Receipt(n))}); err != nil {
@@ -201,8 +205,10 @@ func hermes(name, args string) string {
 
 // The markers that end a prompt: the place in the script, or in the tool check.
 const (
-	checking = "<|check|>"
-	quiet    = "<|q|>"
+	checking     = "<|check|>"
+	checkingText = "<|check:write|>"
+	checkingTalk = "<|check:talk|>"
+	quiet        = "<|q|>"
 )
 
 func place(reply int) string        { return "<|a:" + strings.Repeat("a", reply) + "|>" }
@@ -224,7 +230,7 @@ func template(s *Script, o GGUFOptions) string {
 	}
 	tools := s.can("tools")
 	var b strings.Builder
-	b.WriteString(`{{- $n := "" }}{{ $on := false }}{{ $r := "" }}{{ $check := false }}`)
+	b.WriteString(`{{- $n := "" }}{{ $on := false }}{{ $r := "" }}{{ $check := false }}{{ $q := "" }}`)
 	if tools {
 		b.WriteString(`{{ range .Tools }}{{ if eq .Function.Name "` + probe + `" }}{{ $check = true }}{{ end }}{{ end }}`)
 	}
@@ -232,7 +238,7 @@ func template(s *Script, o GGUFOptions) string {
 	if o.Echo {
 		b.WriteString(`{{ .Content }}`)
 	}
-	b.WriteString(`{{ if eq .Role "user" }}{{ $r = "" }}{{ end }}{{ if eq .Role "tool" }}{{ $r = .Content }}{{ end }}`)
+	b.WriteString(`{{ if eq .Role "user" }}{{ $r = "" }}{{ $q = .Content }}{{ end }}{{ if eq .Role "tool" }}{{ $r = .Content }}{{ end }}`)
 	b.WriteString(`{{ if eq .Role "assistant" }}{{ if or $on ` + begun + ` }}{{ $on = true }}{{ $n = print $n "a" }}{{ end }}{{ end }}`)
 	if s.can("thinking") {
 		b.WriteString(`{{ if false }}{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ end }}`)
@@ -243,12 +249,18 @@ func template(s *Script, o GGUFOptions) string {
 {"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}
 </tool_call>{{ end }}{{ end }}{{ end }}`)
 	}
-	b.WriteString(`{{ end }}{{ if $check }}{{ if $r }}<|check:{{ $r }}|>{{ else }}` + checking + `{{ end }}{{ else }}<|a:{{ $n }}|>`)
+	b.WriteString(`{{ end }}{{ if $check }}{{ if $r }}<|check:{{ $r }}|>` +
+		asks(writing) + checkingText + asks(plain) + checkingTalk + `{{ else }}` + checking + `{{ end }}{{ else }}<|a:{{ $n }}|>`)
 	if s.can("thinking") {
 		b.WriteString(`{{ if and .IsThinkSet (not .Think) }}` + quiet + `{{ end }}`)
 	}
 	b.WriteString(`{{ end }}`)
 	return b.String()
+}
+
+// asks is the branch of a template for a question that begins in some way.
+func asks(words string) string {
+	return fmt.Sprintf(`{{ else if eq (printf "%%.%ds" $q) %q }}`, len(words), words)
 }
 
 // shown is how many characters of the first reply the template compares.

@@ -189,6 +189,7 @@ func TestWeightsSpellTheScript(t *testing.T) {
 	for marker, want := range map[string]string{
 		"<|a:|>": "I look.|" + call, "<|a:a|>": call, "<|a:aaa|>": "", "<0x41>": Lost, "<s>": Lost,
 		"<|check|>": "<tool_call>\n{\"name\": \"probe_sum\", \"arguments\": {\"a\": 17, \"b\": 25}}\n</tool_call>", "<|check:QX-07Z|>": "The receipt is QX-07Z.",
+		"<|check:talk|>": "Tuesday.", "<|check:write|>": hermes("probe_write", string(filed(payload))),
 	} {
 		if got := g.play(t, marker); got != want {
 			t.Errorf("%s: %q, want %q", marker, got, want)

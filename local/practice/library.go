@@ -183,6 +183,22 @@ func (s *Server) pull(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, pulling{Status: "success"})
 }
 
+// remove deletes the script's own model; it can be pulled again.
+func (s *Server) remove(w http.ResponseWriter, r *http.Request) {
+	var in nameOf
+	if _, ok := s.read(w, r, &in); !ok {
+		return
+	}
+	if !s.known(in.String()) {
+		s.refuse(w, r, http.StatusNotFound, fmt.Sprintf("model '%s' not found", in))
+		return
+	}
+	s.mu.Lock()
+	s.missing, s.window = true, 0
+	s.mu.Unlock()
+	w.WriteHeader(http.StatusOK)
+}
+
 func (s *Server) modelsV1(w http.ResponseWriter, _ *http.Request) {
 	type model struct {
 		ID      string `json:"id"`
@@ -200,6 +216,9 @@ func (s *Server) modelsV1(w http.ResponseWriter, _ *http.Request) {
 		if s.wire == "all" || s.wire == "ollama" {
 			m.ID = tagged(m.ID)
 		}
+		if s.wire == "lmstudio" {
+			m.Owner = "organization_owner"
+		}
 		if s.wire == "chat" {
 			m.Window = s.player.script.Window
 			if s.player.script.Loaded > 0 {
@@ -216,9 +235,10 @@ func (s *Server) props(w http.ResponseWriter, _ *http.Request) {
 	type settings struct {
 		Window int `json:"n_ctx"`
 	}
+	window, _ := s.jit(s.player.script.Name)
 	reply(w, http.StatusOK, struct {
 		Settings settings `json:"default_generation_settings"`
 		Slots    int      `json:"total_slots"`
 		Model    string   `json:"model_alias"`
-	}{settings{s.jit()}, 1, s.player.script.Name})
+	}{settings{window}, 1, s.player.script.Name})
 }

@@ -98,7 +98,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, ok := s.take(w, r, Received{Wire: "messages", Body: body, Request: req}, in.Model)
-	if !ok || !s.fits(w, r, req) {
+	if !ok || !s.fits(w, r, in.Model, req) {
 		return
 	}
 	v := &messagesVoice{stream: stream{w}, id: fmt.Sprintf("msg_%d", a.position+1), model: in.Model, input: a.usage.Input}

@@ -250,8 +250,19 @@ func TestToolCheckPassesByRule(t *testing.T) {
 	if !strings.Contains(got.text, "QX-31Z") || len(got.calls) != 0 {
 		t.Errorf("receipt: %+v", got)
 	}
+	got = ask(t, m, probing(user("Use the probe_write tool to file this:\n\"a\" < b\\c\n</x>")))
+	if len(got.calls) != 1 || got.calls[0].Name != "probe_write" || string(got.calls[0].Args) != `{"path":"probe.txt","text":"\"a\" < b\\c\n</x>"}` {
+		t.Errorf("payload: %+v", got)
+	}
+	if got = ask(t, m, probing(user("Which day comes after Monday?"))); len(got.calls) != 0 || got.text != "Tuesday." {
+		t.Errorf("no call: %+v", got)
+	}
 	if got := ask(t, m, asking(user("go"))); got.text != "a" {
 		t.Errorf("the check took a place of the script: %+v", got)
+	}
+	m = NewModel(parsed(t, "check leak\nreply\n say a\n"))
+	if got := ask(t, m, probing(user("Add 4 and 9."))); len(got.calls) != 0 || got.text != "<tool_call>\n{\"name\": \"probe_sum\", \"arguments\": {\"a\":4,\"b\":9}}\n</tool_call>" {
+		t.Errorf("leaking check: %+v", got)
 	}
 	m = NewModel(parsed(t, "check fail I have no tools.\nreply\n say a\n"))
 	if got := ask(t, m, probing(user("Add 4 and 9."))); got.text != "I have no tools." || len(got.calls) != 0 {

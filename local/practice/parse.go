@@ -128,6 +128,14 @@ func (p *parser) header(word, rest string) (err error) {
 		s.Capabilities = append([]string{}, strings.Fields(rest)...)
 	case "absent":
 		s.Absent = true
+	case "token":
+		if s.Token = rest; rest == "" || strings.ContainsAny(rest, " \t") {
+			return fmt.Errorf("token wants one word, got %q", rest)
+		}
+	case "era":
+		if s.Era = rest; rest != eraV0 && rest != eraV1 {
+			return fmt.Errorf("era wants v0 or v1, got %q", rest)
+		}
 	case "follow":
 		switch rest {
 		case "requests":
@@ -139,10 +147,15 @@ func (p *parser) header(word, rest string) (err error) {
 		}
 	case "check":
 		verdict, text, _ := strings.Cut(rest, " ")
-		if verdict != "fail" || strings.TrimSpace(text) == "" {
-			return fmt.Errorf("check wants fail and a text, got %q", rest)
+		text = strings.TrimSpace(text)
+		switch {
+		case verdict == "leak" && text == "":
+			s.CheckLeak = true
+		case verdict == "fail" && text != "":
+			s.CheckFail = text
+		default:
+			return fmt.Errorf("check wants leak, or fail and a text, got %q", rest)
 		}
-		s.CheckFail = strings.TrimSpace(text)
 	case "think":
 		s.Think, err = p.value(rest)
 	default:
@@ -152,7 +165,7 @@ func (p *parser) header(word, rest string) (err error) {
 }
 
 var (
-	headerWords = "model, window, capabilities, loaded, check, architecture, size, think, absent, follow, reply"
+	headerWords = "model, window, capabilities, loaded, check, architecture, size, think, absent, token, era, follow, reply"
 	itemWords   = "say, raw, think, call, miscall, want, want-not, stall, pause, cut, status, retry-after, times, malformed, error, finish, tokens"
 )
 

@@ -86,7 +86,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, ok := s.take(w, r, Received{Wire: "responses", Body: body, Request: req}, in.Model)
-	if !ok || !s.fits(w, r, req) {
+	if !ok || !s.fits(w, r, in.Model, req) {
 		return
 	}
 	v := &responsesVoice{stream: stream{w}, id: fmt.Sprintf("resp_%d", a.position+1), model: in.Model}

@@ -25,10 +25,13 @@ type Script struct {
 	Loaded       int      // window the server pretends to have loaded; 0: the one that was asked for
 	Capabilities []string // as a server declares them
 	CheckFail    string   // what the tool check gets to hear; "": the check passes
+	CheckLeak    bool     // the tool check is passed, with calls written as text
 	Architecture string   // general.architecture
 	Size         int64    // bytes of the model's file, as the server tells it
 	Think        string   // thinking before each reply that has none of its own
 	Absent       bool     // not installed until it is pulled
+	Token        string   // requests without it are turned away; "": none is asked for
+	Era          string   // of LM Studio's own API: "v1", or "v0" for a server from before its release 0.4
 	ByRequest    bool     // replies follow each other request by request, whatever the conversation says
 	Replies      []Reply  // in order
 }

@@ -36,11 +36,16 @@ type Server struct {
 	expires  time.Time
 	missing  bool
 	received []Received
+
+	lm      []lmInstance // what LM Studio's wire has loaded
+	jobs    map[string]*lmJob
+	chats   map[string][]chat.Message // conversations that LM Studio's wire keeps, by response
+	answers int                       // responses of that wire so far
 }
 
 // Received is a request as it came in, and as this package understood it.
 type Received struct {
-	Wire    string // "native", "completions", "responses", "messages"
+	Wire    string // "native", "completions", "responses", "messages", "lmstudio"
 	Path    string
 	Header  http.Header
 	Body    json.RawMessage
@@ -52,6 +57,9 @@ const mostReceived = 1000
 
 // version is the Ollama release whose API the server speaks.
 const version = "0.24.0"
+
+// NewWire makes a server of a script that speaks one of Wires.
+func NewWire(s *Script, wire string) (*Server, error) { return newServer(s, wire, nil) }
 
 // NewServer makes a server of a script that speaks all wires.
 func NewServer(s *Script) *Server {
@@ -72,6 +80,10 @@ func newServer(script *Script, wire string, log io.Writer) (*Server, error) {
 	s := &Server{
 		Sleep: sleep, player: newPlayer(script), wire: wire, log: log,
 		started: time.Now(), window: script.Loaded, missing: script.Absent,
+		jobs: map[string]*lmJob{}, chats: map[string][]chat.Message{},
+	}
+	if script.Loaded > 0 {
+		s.addInstance(lmConfig{Window: script.Loaded})
 	}
 	s.route()
 	return s, nil
@@ -111,15 +123,19 @@ func (s *Server) Requests() []Received {
 func (s *Server) Failures() []string { return s.player.failed() }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.allowed(w, r) {
+		s.routes.ServeHTTP(w, r)
+	}
+}
 
 func (s *Server) route() {
 	s.routes = http.NewServeMux()
 	serves := func(wires ...string) bool { return s.wire == "all" || slices.Contains(wires, s.wire) }
 	handle := func(pattern string, h http.HandlerFunc) { s.routes.HandleFunc(pattern, h) }
-	handle("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "Ollama is running") })
 	handle("GET /v1/models", s.modelsV1)
 	if serves("ollama") {
+		handle("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "Ollama is running") })
 		handle("GET /api/version", func(w http.ResponseWriter, _ *http.Request) {
 			reply(w, http.StatusOK, struct {
 				Version string `json:"version"`
@@ -129,13 +145,11 @@ func (s *Server) route() {
 		handle("GET /api/ps", s.ps)
 		handle("POST /api/show", s.show)
 		handle("POST /api/pull", s.pull)
+		handle("DELETE /api/delete", s.remove)
 		handle("POST /api/chat", s.chatNative)
 	}
 	if serves("lmstudio") {
-		handle("GET /api/v1/models", s.lmModels)
-		handle("GET /api/v0/models", s.lmModelsOld)
-		handle("POST /api/v1/models/load", s.lmLoad)
-		handle("POST /api/v1/models/unload", s.lmUnload)
+		s.lmRoutes(handle)
 	}
 	if serves("chat") {
 		handle("GET /health", func(w http.ResponseWriter, _ *http.Request) {
@@ -154,7 +168,9 @@ func (s *Server) route() {
 	if serves("messages", "ollama", "lmstudio") {
 		handle("POST /v1/messages", s.messages)
 	}
-	handle("/", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "404 page not found", http.StatusNotFound) })
+	if s.wire != "lmstudio" {
+		handle("/", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "404 page not found", http.StatusNotFound) })
+	}
 }
 
 // read decodes the body of a request into v; a false result has been answered already.
@@ -217,8 +233,14 @@ func (s *Server) note(got Received, a answer, failures []string) {
 	s.log.Write(append(line, '\n'))
 }
 
-// known reports whether a request names this model. A name without a tag means its latest.
+// known reports whether a request names this model, or an instance of it.
 func (s *Server) known(name string) bool {
+	_, loaded := s.instance(name)
+	return s.named(name) || loaded && s.here()
+}
+
+// named reports whether a request names this model. A name without a tag means its latest.
+func (s *Server) named(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.missing && strings.EqualFold(tagged(name), tagged(s.player.script.Name))
@@ -250,19 +272,20 @@ func (s *Server) unload() {
 	s.window = 0
 }
 
-// jit is the window of wires that cannot ask for one.
-func (s *Server) jit() int {
-	const small = 4096 // what Ollama and LM Studio load when nobody says more
-	s.mu.Lock()
-	resident := s.window
-	s.mu.Unlock()
-	switch {
-	case s.wire == "chat":
-		return s.load(s.player.script.Window, time.Hour)
-	case s.wire == "lmstudio" && resident > 0:
-		return resident
+// jit is the window of wires that cannot ask for one, and whether it is one of LM Studio.
+func (s *Server) jit(model string) (window int, lm bool) {
+	const small = 4096 // what Ollama loads when nobody says more
+	if s.wire == "chat" {
+		return s.load(s.player.script.Window, time.Hour), false
 	}
-	return s.load(small, 5*time.Minute)
+	i, loaded := s.instance(model)
+	if !loaded && s.wire == "lmstudio" {
+		i, loaded = s.addInstance(lmConfig{Window: lmSmall}), true
+	}
+	if loaded {
+		return i.Config.Window, true
+	}
+	return s.load(small, 5*time.Minute), false
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -276,6 +299,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, text
 	switch {
 	case r.URL.Path == "/v1/messages":
 		reply(w, status, messagesError(status, text))
+	case strings.HasPrefix(r.URL.Path, "/api/v1/"):
+		kind := "invalid_request"
+		if status == http.StatusNotFound {
+			kind = "not_found"
+		} else if status >= http.StatusInternalServerError {
+			kind = "internal_error"
+		}
+		reply(w, status, lmError(kind, text, ""))
 	case strings.HasPrefix(r.URL.Path, "/v1/") && s.wire != "lmstudio":
 		reply(w, status, completionsError(status, text))
 	default:

@@ -346,38 +346,6 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestLMStudioLists(t *testing.T) {
-	_, url := served(t, "reply\n say a\n", "lmstudio")
-	var models struct{ Models []lmModel }
-	get(t, url+"/api/v1/models", &models)
-	if m := models.Models[0]; m.Key != "practice" || m.Window != 262144 || !m.Can.Tools || len(m.Instances) != 0 {
-		t.Errorf("before: %+v", m)
-	}
-	_, _, body, _ := post(t, url+"/api/v1/models/load", `{"model":"practice","context_length":65536,"echo_load_config":true}`)
-	if !strings.Contains(body, `"status":"loaded","load_config":{"context_length":65536}`) {
-		t.Errorf("load: %s", body)
-	}
-	get(t, url+"/api/v1/models", &models)
-	if m := models.Models[0]; m.Instances[0].Config.Window != 65536 {
-		t.Errorf("after: %+v", m)
-	}
-	if got := get(t, url+"/api/v0/models", nil); !strings.Contains(got, `"state":"loaded","max_context_length":262144,"loaded_context_length":65536`) {
-		t.Errorf("older list: %s", got)
-	}
-	post(t, url+"/v1/chat/completions", `{"model":"practice","messages":[{"role":"user","content":"x"}]}`)
-	get(t, url+"/api/v1/models", &models)
-	if m := models.Models[0]; m.Instances[0].Config.Window != 65536 {
-		t.Errorf("a request changed the window: %+v", m)
-	}
-	post(t, url+"/api/v1/models/unload", `{"instance_id":"practice"}`)
-	if get(t, url+"/api/v1/models", &models); len(models.Models[0].Instances) != 0 {
-		t.Errorf("unloaded: %+v", models)
-	}
-	if resp, err := http.Get(url + "/api/tags"); err != nil || resp.StatusCode != 404 {
-		t.Errorf("another server's list is served: %v %v", resp, err)
-	}
-}
-
 func TestServeEndsWithItsContext(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
