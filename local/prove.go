@@ -9,22 +9,55 @@ import (
 	"interpreter/local/chat"
 )
 
+// How long a tool check may take, when nobody said.
+const (
+	checkOnCPU = 3 * time.Minute
+	checkOnGPU = 90 * time.Second
+)
+
 // proven runs the tool check, or finds the verdict of an earlier one.
 func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error) {
 	if r.SkipCheck {
 		return Skipped, r.warn("check", "the tool check was skipped")
 	}
-	key := verdictKey(c, r.Rescue != nil)
-	if known, ok := knownVerdict(r.Verdicts, key, r.Now()); ok {
-		return known.Verdict, r.tell("check", "%s called tools on %s", c.model.Name, known.When.Format(time.DateOnly))
+	var prefix Prefix
+	if r.Prefix != nil {
+		var err error
+		if prefix, err = r.Prefix(p.Info, p.Window); err != nil {
+			return "", fmt.Errorf("check that %s can call tools: %w", c.model.Name, err)
+		}
+	}
+	p.ledger = ledger{r.Verdicts, verdictKey(c, prefix, r.cacheOf(c), r.Rescue != nil)}
+	if known, ok := p.ledger.known(r.Now()); ok && !r.Thorough {
+		p.Report = known.Report
+		p.Report.Verdict, p.Report.When = known.Verdict, known.When
+		how := ""
+		if known.Verdict == Rescued {
+			how = ", as text that the harness reads"
+		}
+		return known.Verdict, r.tell("check", "%s called tools on %s%s", c.model.Name, known.When.Format(time.DateOnly), how)
+	}
+	budget := r.budget(p.Resident)
+	prefill, decode := readVerdicts(r.Verdicts).rates(c.Name(), c.model)
+	size := float64(prefix.tokens())
+	if prefill > 0 && size/prefill > budget.Seconds()/2 {
+		text := fmt.Sprintf("the session's opening has about %.0f tokens and %s reads %s a second; it is checked without them", size, c.model.Name, inASecond(prefill))
+		if err := r.tell("check", "%s", text); err != nil {
+			return "", err
+		}
+		prefix.Messages, prefix.Tools = nil, nil
 	}
 	if err := r.begin("check", "asking %s to call a tool", c.model.Name); err != nil {
 		return "", err
 	}
 	var stopped error
-	checking, cancel := context.WithTimeout(ctx, r.CheckFor)
+	checking, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	check := checker{model: p.Model, info: c.model, window: p.Window, receipt: newReceipt(), rescue: r.Rescue}
+	before, loaded := resident(c.residents, c.model)
+	check := checker{
+		model: p.Model, info: c.model, window: p.Window, prefix: prefix, receipt: newReceipt(), rescue: r.Rescue, thorough: r.Thorough,
+		fresh: !loaded || before.Window != p.Resident.Window, prefill: prefill, decode: decode, now: time.Now,
+	}
 	check.waiting = func(w chat.Wait) {
 		if stopped == nil {
 			if stopped = r.tell("check", "%s; again in %s", w.Why, w.For.Round(100*time.Millisecond)); stopped != nil {
@@ -36,20 +69,133 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	if stopped != nil {
 		return "", stopped
 	}
+	p.Report = check.report
 	var wrong *CheckError
 	switch {
 	case errors.As(err, &wrong):
-		return "", &Refusal{Code: Unproven, Model: c.model.Name, Text: wrong.Error(), Try: r.another(ctx, c.model.Name) + "; -c tool_check=false uses it all the same"}
-	case err != nil && ctx.Err() == nil && checking.Err() != nil:
-		return NotKnown, r.warn("check", fmt.Sprintf("%s took longer than %s for the tool check; it goes on unproven", c.model.Name, r.CheckFor))
+		if err := p.ledger.drop(); err != nil {
+			if err := r.warn("check", err.Error()); err != nil {
+				return "", err
+			}
+		}
+		return "", &Refusal{Code: Unproven, Model: c.model.Name, Err: wrong,
+			Text: fmt.Sprintf("check that %s can call tools", c.model.Name), Try: r.nearest(ctx, c) + "; -c tool_check=false uses it all the same"}
+	case err != nil && ctx.Err() == nil && (checking.Err() != nil || errors.Is(err, errSlow)):
+		return NotKnown, r.tooSlow(p, c, &check, budget)
 	case err != nil:
 		return "", fmt.Errorf("check that %s can call tools: %w", c.model.Name, err)
 	}
-	kept := keptVerdict{Model: c.model.Name, Verdict: verdict, When: r.Now().UTC().Truncate(time.Second)}
-	if err := keepVerdict(r.Verdicts, key, kept); err != nil {
-		if err := r.warn("check", err.Error()); err != nil {
-			return "", err
+	return verdict, r.passed(p, c)
+}
+
+// budget is the time for the tool check.
+func (r *run) budget(have Resident) time.Duration {
+	switch {
+	case r.CheckFor > 0:
+		return r.CheckFor
+	case have.Size > 0 && have.VRAM >= have.Size:
+		return checkOnGPU
+	}
+	return checkOnCPU
+}
+
+// passed keeps the verdict and tells it.
+func (r *run) passed(p *Prepared, c choice) error {
+	if err := r.note(p, c); err != nil {
+		return err
+	}
+	if p.Report.Verdict == Rescued {
+		if err := r.warn("check", fmt.Sprintf("calls of %s arrive as text; the harness reads them", c.model.Name)); err != nil {
+			return err
 		}
 	}
-	return verdict, r.tell("check", "%s called the tool and used its result", c.model.Name)
+	text := c.model.Name + " called the tool and used its result"
+	if rates := p.Report.Rates(); rates != "" {
+		text += "; " + rates
+	}
+	if err := r.tell("check", "%s", text); err != nil {
+		return err
+	}
+	for _, s := range p.Report.Stages {
+		if (s.Name == "payload" || s.Name == "no call") && !s.Passed {
+			if err := r.warn("check", fmt.Sprintf("stage %q of the tool check: %s", s.Name, s.Got)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tooSlow hands a model over unproven. When not even the opening was read in the time there was, that is a bound of
+// the model's speed, and the next check will do without it.
+func (r *run) tooSlow(p *Prepared, c choice, check *checker, budget time.Duration) error {
+	if p.Report.Prefill == 0 && check.requests == 1 && !p.Report.Alone && p.Report.Took > 0 {
+		p.Report.Prefill = float64(check.prefix.tokens()) / p.Report.Took.Seconds()
+	}
+	if err := r.note(p, c); err != nil {
+		return err
+	}
+	took := min(budget, max(p.Report.Took.Round(time.Second), time.Second))
+	return r.warn("check", fmt.Sprintf("%s took longer than %s for the tool check; it goes on unproven", c.model.Name, took))
+}
+
+// note keeps what the check found.
+func (r *run) note(p *Prepared, c choice) error {
+	kept := keptVerdict{
+		Model: c.model.Name, Provider: c.Name(), Digest: identity(c.model), Verdict: p.Report.Verdict,
+		When: r.Now().UTC().Truncate(time.Second), Report: p.Report,
+	}
+	if err := p.ledger.keep(kept); err != nil {
+		return r.warn("check", err.Error())
+	}
+	return nil
+}
+
+// nearest names the model to try after one that failed: an installed one that has passed before and fits, else an
+// installed one that declares tools and fits, else one of the catalogue.
+func (r *run) nearest(ctx context.Context, failed choice) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	found, _ := candidates(ctx, r.installed(ctx))
+	kept := readVerdicts(r.Verdicts)
+	best, rank := "", 4
+	for _, other := range found {
+		if SameModel(other.model.Name, failed.model.Name) || !r.fits(ctx, &other) {
+			continue
+		}
+		this, text := 2, "-m "+other.model.Name+", which is installed and says that it can call tools"
+		if proof, ok := kept.proofOf(other.Name(), other.model, r.Now()); ok {
+			this, text = 0, fmt.Sprintf("-m %s, which called tools on %s", other.model.Name, proof.When.Format(time.DateOnly))
+		}
+		if r.here(other.Address()) && !judge(other.model, r.measured(ctx), held(other.residents), r.corrected(other)).Passes() {
+			this++ // it fits, and is slow
+		}
+		if this < rank {
+			best, rank = text, this
+		}
+	}
+	if best != "" {
+		return best
+	}
+	name := suggestion(r.measured(ctx))
+	for _, other := range Recommend(r.measured(ctx), Held{}, Want{}, 3) {
+		if SameModel(name, failed.model.Name) {
+			name = other.Model.Name
+		}
+	}
+	return "no other installed model can do the work; " + pullCommand(failed.Provider, name)
+}
+
+// fits reports whether a model could be loaded with enough of a window.
+func (r *run) fits(ctx context.Context, c *choice) bool {
+	residents, err := c.Loaded(ctx)
+	if err != nil {
+		return false
+	}
+	c.residents = residents
+	if _, _, ok := r.adopt(*c); ok || !r.here(c.Address()) {
+		return true
+	}
+	_, err = r.fit(ctx, c)
+	return err == nil
 }
