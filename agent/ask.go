@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"interpreter/agent/event"
@@ -55,6 +56,9 @@ func (t *turn) ask(ctx context.Context) (event.Said, error) {
 		t.format = nil
 		t.normalise(&said.Message)
 		if err := t.add(said); err != nil {
+			return event.Said{}, err
+		}
+		if err := t.distrust(said.Message, garbled); err != nil {
 			return event.Said{}, err
 		}
 		if garbled == nil {
@@ -109,6 +113,11 @@ func (t *turn) stream(ctx context.Context, req chat.Request, loud bool) (event.S
 				return event.Said{}, err
 			}
 			continue
+		}
+		if d.Notice != "" {
+			if err := t.add(event.Warned{Text: d.Notice}); err != nil {
+				return event.Said{}, err
+			}
 		}
 		if loud && d.Text+d.Thinking != "" {
 			if err := t.add(event.Heard{Text: d.Text, Thinking: d.Thinking}); err != nil {
@@ -187,6 +196,27 @@ func (t *turn) normalise(m *chat.Message) {
 			c.Args = json.RawMessage("{}")
 		}
 	}
+}
+
+// distrust counts calls that cannot be read, and passes on that there were two within ten turns.
+func (t *turn) distrust(said chat.Message, garbled error) error {
+	raw := slices.ContainsFunc(said.Calls, func(c chat.Call) bool { return c.Raw != "" })
+	if t.doubted || garbled == nil && !raw {
+		return nil
+	}
+	const near = 10
+	t.garbled = slices.DeleteFunc(append(t.garbled, t.turns), func(turn int) bool { return turn <= t.turns-near })
+	if len(t.garbled) < 2 {
+		return nil
+	}
+	t.doubted = true
+	if t.cfg.Distrust == nil {
+		return nil
+	}
+	if text := t.cfg.Distrust(); text != "" {
+		return t.add(event.Warned{Text: text})
+	}
+	return nil
 }
 
 // empty deals with an answer that says and calls nothing: the same request again, then a reminder, then the end.

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -74,20 +72,12 @@ func (t *turn) open(last *event.TurnStarted, ended *event.TurnEnded) error {
 	if err := t.close(func(chat.Call) string { return event.NoResult }); err != nil {
 		return err // these calls were open when the program died
 	}
-	opened := t.fold.Opened()
-	if opened == nil || opened.Harness != t.cfg.Harness.Name || opened.Model != t.cfg.ModelName || opened.Provider != t.cfg.Provider {
-		messages, tools, err := t.cfg.Harness.Begin(t.cfg.Env)
+	if !t.isOpened(t.fold.Opened()) {
+		opened, err := t.opens()
 		if err != nil {
 			return err
 		}
-		for i := range tools {
-			var flat bytes.Buffer
-			if json.Compact(&flat, tools[i].Parameters) == nil {
-				tools[i].Parameters = flat.Bytes()
-			}
-		}
-		if err := t.add(event.Opened{Harness: t.cfg.Harness.Name, Model: t.cfg.ModelName, Provider: t.cfg.Provider,
-			Window: t.cfg.Window, Messages: messages, Tools: tools}); err != nil {
+		if err := t.add(opened); err != nil {
 			return err
 		}
 		t.warnOfSize()

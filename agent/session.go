@@ -42,6 +42,9 @@ type Config struct {
 	MaxCalls    int              // calls in one turn; 0: 100
 	CompactAt   int              // tokens; 0: by the window
 	Now         func() time.Time // nil: the machine's clock
+	// Distrust is told once when a model that was trusted to call tools wrote two calls within ten turns that cannot be
+	// read. It returns what a person should know, "" when nothing.
+	Distrust func() string
 }
 
 // Session is one conversation. Its methods may be called from any goroutine; one turn runs at a time.
@@ -50,6 +53,7 @@ type Session struct {
 	log    *event.Log
 	schema *jsonschema.Resolved
 	mail   *mailbox
+	warm   warming
 	baton  chan struct{} // held by the goroutine that owns everything below
 
 	fold   event.Fold
@@ -57,6 +61,10 @@ type Session struct {
 	grants approve.Grants
 	steers []string // heard, not yet passed on
 	lost   error    // the log could not be written
+
+	turns   int   // so far
+	garbled []int // turns with a call that could not be read
+	doubted bool  // Distrust was told
 
 	tokens int // of the conversation when it was last measured; 0: never since it was replaced
 	counts int // messages in that measure
@@ -134,8 +142,10 @@ func (s *Session) Compact(ctx context.Context) error {
 	})
 }
 
-// own runs f as the one owner of the session.
+// own runs f as the one owner of the session. A Warm under way makes way.
 func (s *Session) own(f func() error) error {
+	s.warm.claim()
+	defer s.warm.release()
 	select {
 	case s.baton <- struct{}{}:
 	default:
@@ -222,6 +232,8 @@ func (s *Session) take(e event.Event) {
 		if b.Usage.Input > 0 {
 			s.tokens, s.counts = b.Usage.Input+b.Usage.Output, s.fold.Len()
 		}
+	case event.TurnStarted:
+		s.turns++
 	case event.Compacted:
 		s.tokens, s.counts = 0, 0
 	case event.Opened:

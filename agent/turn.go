@@ -62,20 +62,25 @@ func (t *turn) hear() error {
 
 // request is the next request: the last one plus a tail.
 func (t *turn) request() chat.Request {
-	opened := t.fold.Opened()
-	req := t.cfg.Harness.Request(t.cfg.Env, opened.Messages, opened.Tools, t.fold.Messages(), t.cfg.Window)
-	if t.cfg.Output > 0 {
-		req.Output = t.cfg.Output
+	req := t.requestOf(*t.fold.Opened())
+	req.Format = t.format
+	return req
+}
+
+// requestOf is a request behind an opening: the conversation so far, with the options of the session.
+func (s *Session) requestOf(opened event.Opened) chat.Request {
+	req := s.cfg.Harness.Request(s.cfg.Env, opened.Messages, opened.Tools, s.fold.Messages(), s.cfg.Window)
+	if s.cfg.Output > 0 {
+		req.Output = s.cfg.Output
 	}
-	if t.cfg.Effort != "" {
-		req.Effort = t.cfg.Effort
+	if s.cfg.Effort != "" {
+		req.Effort = s.cfg.Effort
 	}
-	for k, v := range t.cfg.Options {
+	for k, v := range s.cfg.Options {
 		if req.Options == nil {
 			req.Options = map[string]any{}
 		}
 		req.Options[k] = v
 	}
-	req.Format = t.format
 	return req
 }

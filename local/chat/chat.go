@@ -83,7 +83,8 @@ const (
 )
 
 // Delta is a piece of an answer. A Call arrives whole. The last Delta of an answer carries Finish and Usage.
-// A Delta with Wait set voids all deltas before it: the answer will be asked for again.
+// A Delta with Wait set voids all deltas before it: the answer will be asked for again. Notice is news for the person
+// about the server, no part of the answer.
 type Delta struct {
 	Text     string
 	Thinking string
@@ -91,6 +92,7 @@ type Delta struct {
 	Usage    *Usage
 	Finish   Finish
 	Wait     *Wait
+	Notice   string
 }
 
 // Wait announces a pause before another attempt.

@@ -34,6 +34,7 @@ type Error struct {
 	RetryAfter     time.Duration // what the server asked for, 0 when it did not
 	Prompt, Window int           // tokens, of an Overflow; 0 when the server did not say
 	Remedy         string        // what a person can do, a whole sentence; "" when nothing
+	Crash          bool          // of a Server: the process that runs the model has ended, for want of memory perhaps
 	Err            error
 }
 
