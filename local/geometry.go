@@ -19,9 +19,18 @@ type Geometry struct {
 	Recurrent      []bool // layers with a state of fixed size instead of keys and values
 	State          int64  // bytes of that state in one such layer
 	Latent         int    // elements a token keeps in one layer of latent attention, 0: ordinary attention
+	LatentRank     int    // those of them that Ollama before 0.30 keeps a second time
+	WindowFixed    int    // cells of a sliding-window layer in Ollama's own engine, 0: as many as it sees
 	Shared         int    // last layers that reuse earlier keys and values and keep none
+	Drafts         int    // layers that draft tokens, beside Layers; they keep something only when drafting is on
 	OnCPU          int64  // weight bytes that stay in main memory even when all layers are on a GPU
 	Partial        bool   // counts per layer were left out; see Measurer
+
+	Experts      int   // in each layer, 0 for a dense model
+	ExpertsUsed  int   // for one token
+	ExpertBytes  int64 // weight bytes of all experts, 0: estimated from ExpertParams
+	ExpertParams int64 // parameters in all experts
+	Parameters   int64 // all of them
 }
 
 // Known reports whether the size of a window can be computed.
@@ -41,8 +50,11 @@ func (m Metadata) Architecture() string {
 
 // plain drops what converters spell differently: gpt-oss and gptoss are one architecture.
 func plain(architecture string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(architecture))
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(architecture))
 }
+
+// SameArchitecture reports whether two names mean one architecture.
+func SameArchitecture(a, b string) bool { return plain(a) == plain(b) }
 
 // Trained is the context the model was trained for.
 func (m Metadata) Trained() int { return m.number("context_length") }
@@ -112,6 +124,15 @@ func (m Metadata) Geometry() Geometry {
 
 		WindowKeyDim:   m.number("attention.key_length_swa"),
 		WindowValueDim: m.number("attention.value_length_swa"),
+
+		Drafts:      m.number("nextn_predict_layers"),
+		Experts:     m.number("expert_count"),
+		ExpertsUsed: m.number("expert_used_count"),
+		Parameters:  int64(integer(m["general.parameter_count"])),
+	}
+	if g.Experts > 0 {
+		routed := int64(g.Layers - m.number("leading_dense_block_count"))
+		g.ExpertParams = 3 * routed * int64(g.Experts) * int64(g.Embedding) * int64(m.number("expert_feed_forward_length"))
 	}
 	g.Vocab = m.number("vocab_size")
 	if tokens, ok := m["tokenizer.ggml.tokens"].([]any); ok && g.Vocab == 0 {
@@ -132,7 +153,7 @@ func (m Metadata) Geometry() Geometry {
 		}
 	}
 	if rank := m.number("attention.kv_lora_rank"); rank > 0 {
-		g.Latent = rank + m.number("rope.dimension_count")
+		g.Latent, g.LatentRank = rank+m.number("rope.dimension_count"), rank
 	}
 	m.layers(&g)
 	return g
@@ -157,6 +178,7 @@ func (m Metadata) layers(g *Geometry) {
 		return out
 	}
 	if g.Window > 0 {
+		g.WindowFixed = ownWindow(architecture)
 		g.Windowed = m.flags("attention.sliding_window_pattern")
 		if period := m.number("attention.sliding_window_pattern"); period > 1 {
 			g.Windowed = every(period)
@@ -169,8 +191,6 @@ func (m Metadata) layers(g *Geometry) {
 				g.Windowed = every(2)
 			case "cohere2":
 				g.Windowed = every(4)
-			default:
-				g.Windowed = nil
 			}
 		}
 	}
@@ -190,8 +210,13 @@ func (m Metadata) layers(g *Geometry) {
 			g.Recurrent = every(period)
 		}
 	case "nemotronh", "nemotronhmoe":
-		// Feed-forward layers keep nothing either, so charging each layer without heads is an upper bound.
+		// Feed-forward layers keep nothing; without their widths, charging each layer without heads is an upper bound.
 		g.Recurrent = withoutHeads(g.KVHeads)
+		if widths := m.counts("feed_forward_length"); len(widths) == len(g.Recurrent) && len(widths) > 1 {
+			for i, width := range widths {
+				g.Recurrent[i] = g.Recurrent[i] && width == 0
+			}
+		}
 	case "granitehybrid", "jamba", "falconh1":
 		g.Recurrent = withoutHeads(g.KVHeads)
 	case "lfm2", "lfm2moe":

@@ -12,15 +12,14 @@ const (
 	kib = 1 << 10
 )
 
-// Bounds of the memory model. microBatch is what servers fall back to when memory is tight; windowBatch is the largest
-// they use, which decides how many cells a sliding-window layer keeps.
+// Bounds of the memory model. Servers read microBatch tokens at a time when memory is tight, and windowBatch when there
+// is plenty; the compute buffer and the cells of a sliding window grow with that. What must fit is judged by the first.
 const (
 	granule     = 256 // cells are allocated in steps of this
 	microBatch  = 512
 	windowBatch = 2048
 	vocabBound  = 262_144 // when the vocabulary is unknown
 	vision      = gib     // working space of a vision projector
-	driver      = 45 * gib / 100
 )
 
 // CacheType is the number format of keys and values, in the names that servers use.
@@ -43,32 +42,91 @@ func (c CacheType) element() float64 {
 	return 2
 }
 
+// quantised reports a format that packs numbers in blocks of 32.
+func (c CacheType) quantised() bool { return c.element() < 2 }
+
+// serving is how a server keeps a model, as far as memory depends on it.
+type serving struct {
+	kind     CacheType
+	slots    int  // at least 1
+	unified  bool // they share one window
+	engine   Engine
+	batch    int // tokens read at a time
+	noFlash  bool
+	images   bool
+	drafting bool
+	prompts  int   // kinds of prompt that take turns; a server sets one aside for another
+	cap      int64 // most bytes of those set aside
+}
+
 func pad(n int) int { return (n + granule - 1) / granule * granule }
 
-// Cache is the bytes that one conversation of window tokens keeps: keys and values of each layer as far as it sees,
-// latent rows, and states of fixed size.
+// Cache is the bytes that one conversation of window tokens keeps at most: keys and values of each layer as far as it
+// sees, latent rows, and states of fixed size.
 func (g Geometry) Cache(window int, kind CacheType) int64 {
-	b := kind.element()
-	var total float64
-	for i := range g.Layers - g.Shared {
-		if at(g.Recurrent, i) {
-			total += float64(g.State)
-			continue
-		}
-		if g.Latent > 0 {
-			total += float64(pad(window)) * float64(g.Latent) * b
-			continue
-		}
-		key, value, cells := g.KeyDim, g.ValueDim, pad(window)
-		if at(g.Windowed, i) {
-			cells = min(cells, pad(g.Window+windowBatch))
-			if g.WindowKeyDim > 0 {
-				key, value = g.WindowKeyDim, g.WindowValueDim
-			}
-		}
-		total += float64(cells) * float64(at(g.KVHeads, i)*(key+value)) * b
+	kept, state := g.kept(window, serving{kind: kind, slots: 1, batch: windowBatch})
+	return kept + state
+}
+
+// kept is the keys and values of all slots, and the states of recurrent layers.
+func (g Geometry) kept(window int, s serving) (cache, state int64) {
+	layers := g.Layers
+	if s.drafting {
+		layers += g.Drafts
 	}
-	return int64(total)
+	b := s.kind.element()
+	states := int64(s.slots)
+	if s.engine == OllamaOwn {
+		states *= 1 + ownCheckpoints
+	}
+	whole := pad(window)
+	if !s.unified {
+		whole *= s.slots
+	}
+	var total float64
+	for i := range layers - g.Shared {
+		if i < g.Layers && at(g.Recurrent, i) {
+			state += g.State * states
+			continue
+		}
+		row, cells := g.row(i), whole
+		if g.Latent > 0 {
+			if row = g.Latent; s.engine == OldLlamaCPP || s.engine == OllamaOwn { // as key, and as value
+				row += g.LatentRank
+			}
+		} else if i < g.Layers && at(g.Windowed, i) {
+			cells = min(cells, g.windowCells(s))
+		}
+		total += float64(cells) * float64(row) * b
+	}
+	return int64(total), state
+}
+
+// row is the numbers that one token keeps in a layer of ordinary attention. A drafting layer is like the last one
+// that keeps something.
+func (g Geometry) row(i int) int {
+	if i >= g.Layers {
+		for i = g.Layers - 1; i > 0 && at(g.KVHeads, i) == 0; {
+			i--
+		}
+	}
+	heads, key, value := at(g.KVHeads, i), g.KeyDim, g.ValueDim
+	if at(g.Windowed, i) && g.WindowKeyDim > 0 {
+		key, value = g.WindowKeyDim, g.WindowValueDim
+	}
+	return heads * (key + value)
+}
+
+// windowCells is the most cells that a sliding-window layer keeps.
+func (g Geometry) windowCells(s serving) int {
+	if s.engine != OllamaOwn {
+		return pad(g.Window*s.slots + s.batch)
+	}
+	each := g.Window
+	if s.slots > 1 { // room for the token that ends an answer
+		each++
+	}
+	return pad(max(each, g.WindowFixed)*s.slots + microBatch)
 }
 
 // at reads a list with an entry for each layer, or one for all of them.
@@ -84,124 +142,89 @@ func at[T any](list []T, i int) T {
 }
 
 // compute is the graph's buffer on the device that holds a model, and the part of it that stays in main memory.
-func (g Geometry) compute(window int) (device, host int64) {
-	vocab, width := g.Vocab, g.Embedding
+// Without flash attention the scores of all heads are held at once.
+func (g Geometry) compute(window int, s serving) (device, host int64) {
+	vocab, width, batch := int64(g.Vocab), int64(g.Embedding), int64(s.batch)
 	if vocab == 0 {
 		vocab = vocabBound
 	}
-	device = int64(vocab)*microBatch*4 + int64(window)*microBatch*2 + 48*int64(width)*microBatch
-	host = int64(window)*microBatch*2 + int64(width)*microBatch*4
-	return device, host
+	device = vocab*batch*4 + int64(window)*batch*2 + 48*width*batch
+	if s.noFlash || !g.flash(s.engine) {
+		device += int64(max(g.Heads, 1)) * int64(window) * batch * 4
+		if s.engine == OllamaOwn { // then it copies no mask into the graph
+			device -= int64(window) * batch * 2
+		}
+	}
+	return device, int64(window)*batch*2 + width*batch*4
 }
 
 // unknownCache bounds the cache of a model of which only the file size is known: 448 KiB a token for each GiB of
 // file, and from about 0.3 GiB on 128 KiB a token plus 8 KiB for each GiB. Dense 4-bit models of all sizes lie
 // below it; hybrid and windowed ones far below.
-func unknownCache(size int64, window int) int64 {
+func unknownCache(size int64, window int, kind CacheType) int64 {
 	gibs := float64(size) / gib
 	perToken := min(448*kib*gibs, 128*kib+8*kib*gibs)
-	return int64(perToken * float64(window))
+	return int64(perToken * float64(window) * kind.element() / 2)
 }
 
-// need is the bytes of a model with a window, in one place.
-func need(m ModelInfo, window int, kind CacheType, place Place) int64 {
-	device, host := m.Geometry.compute(window)
-	total := m.Size + device
+// sum is the memory of a model with a window, whatever the place; Driver is left to the place.
+func sum(m ModelInfo, window int, s serving) Sum {
+	out := Sum{Weights: max(m.Size-m.Projector, 0), OnCPU: m.Geometry.OnCPU, Projector: m.Projector}
 	if m.Geometry.Known() {
-		total += m.Geometry.Cache(window, kind)
+		out.Cache, out.State = m.Geometry.kept(window, s)
 	} else {
-		total += unknownCache(m.Size, window)
+		out.Cache = unknownCache(m.Size, window, s.kind) * int64(s.slots)
 	}
-	if m.Can("vision") {
-		total += vision
+	out.Compute, out.Host = m.Geometry.compute(window, s)
+	out.Masks = m.Geometry.masks(window, s)
+	if s.images && (m.Projector > 0 || m.Can("vision")) {
+		out.Projector += vision
 	}
-	switch place {
-	case OnGPU, OnGPUs:
-		total += driver - m.Geometry.OnCPU
-	case OnCPU:
-		total += host
-	case OnBoth:
-		total += host + driver
+	if s.prompts > 0 {
+		out.HostCache = min(s.cap, int64(s.prompts)*(out.Cache+4*out.State))
 	}
-	return total
+	return out
 }
 
-// Place is where the memory model puts a model.
-type Place string
-
-// The places, best first.
-const (
-	OnGPU     Place = "one GPU"
-	OnGPUs    Place = "several GPUs"
-	OnUnified Place = "unified memory"
-	OnBoth    Place = "GPU and main memory together"
-	OnCPU     Place = "main memory"
-)
-
-// room is a place and the bytes a model may use there.
-type room struct {
-	place Place
-	bytes int64
+// onDevice is what devices of their own hold, each with a compute buffer and a driver; beside is what stays in main
+// memory then.
+func (s Sum) onDevice(devices int) int64 {
+	return s.Weights - s.OnCPU + s.Cache + s.State + s.Projector + int64(devices)*s.Compute + s.Driver
 }
 
-// Held is what a server's models occupy now and would give back.
-type Held struct{ GPU, RAM int64 }
+func (s Sum) beside() int64 { return s.OnCPU + s.Host + s.Masks }
 
-func held(residents []Resident) Held {
-	var h Held
-	for _, r := range residents {
-		h.GPU += r.VRAM
-		h.RAM += max(r.Size-r.VRAM, 0)
+// inMain is what main memory holds when there is no other: one buffer for the graph.
+func (s Sum) inMain() int64 { return s.Weights + s.Cache + s.State + s.Projector + s.Compute + s.Masks }
+
+// driverOf is what a GPU's driver and context take. CUDA's and ROCm's are larger than Vulkan's; Metal has none.
+func driverOf(g probes.GPU) int64 {
+	switch g.Vendor {
+	case "nvidia", "amd":
+		return 45 * gib / 100
+	case "apple":
+		return 0
 	}
-	return h
+	return 3 * gib / 10
 }
 
-func margin(total int64) int64 { return max(gib, total/25) }
-
-// rooms lists the places a machine offers. extra is what each further GPU needs for a buffer and driver of its own.
-func rooms(m probes.Machine, h Held, extra int64) []room {
-	var out []room
-	available := min(m.RAM.Available+h.RAM, max(m.RAM.Total, m.RAM.Available))
-	var best int64
-	sums, counts := map[string]int64{}, map[string]int{}
-	unified := m.Unified
-	for _, gpu := range m.GPUs {
-		if gpu.Unified {
-			// A part that shares RAM and says nothing of a memory of its own may use all of it.
-			if gpu.Total == 0 && gpu.Vendor == "nvidia" {
-				unified = m.RAM.Total
-			}
-			continue
-		}
-		free := min(gpu.Free+h.GPU, gpu.Total) - margin(gpu.Total)
-		if free <= 0 {
-			continue
-		}
-		best = max(best, free)
-		sums[gpu.Vendor] += free
-		counts[gpu.Vendor]++
+// HostCacheFor is the most bytes of prompts that a server of ours should set aside in main memory beside a model: room
+// for two long conversations, between 1 and 8 GiB, and less where main memory is short.
+func HostCacheFor(m ModelInfo, f Fit, machine probes.Machine) int64 {
+	s := serving{kind: f.Cache, slots: 1, batch: windowBatch}
+	cache, state := m.Geometry.kept(f.Window, s)
+	if !m.Geometry.Known() {
+		cache = unknownCache(m.Size, f.Window, f.Cache)
 	}
-	var pooled int64
-	for vendor, n := range counts {
-		if n > 1 {
-			pooled = max(pooled, sums[vendor]-int64(n-1)*extra)
-		}
+	want := min(max(2*(cache+state), gib), 8*gib)
+	left := machine.RAM.Available - reserve
+	switch f.Place {
+	case OnUnified, OnCPU:
+		left -= f.Need
+	default:
+		left -= f.Main
 	}
-	if best > 0 {
-		out = append(out, room{OnGPU, best})
-	}
-	if pooled > best {
-		out = append(out, room{OnGPUs, pooled})
-	}
-	if unified > 0 {
-		usable := min(unified, m.RAM.Available+h.RAM+h.GPU) - margin(m.RAM.Physical)
-		return append(out, room{OnUnified, max(usable, 0)})
-	}
-	cpu := max(available*85/100-3*gib/2, 0)
-	if best > 0 {
-		out = append(out, room{OnBoth, max(best, pooled) + cpu})
-	}
-	return append(out, room{OnCPU, cpu})
+	return max(min(want, left/2), 256*mib)
 }
 
 // Bytes writes a size of memory for people.

@@ -7,50 +7,54 @@ import (
 	"interpreter/probes"
 )
 
-// another names an installed model to try instead.
+// another names an installed model to try instead: one that this machine runs well before one that it can bear.
 func (r *run) another(ctx context.Context, than string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	found, _ := candidates(ctx, r.installed(ctx))
+	bearable := ""
+	for _, c := range found {
+		if SameModel(c.model.Name, than) {
+			continue
+		}
+		name := "-m " + c.model.Name + ", which is installed and says that it can call tools"
+		if !r.here(c.Address()) || judge(c.model, r.measured(ctx), Held{}, r.want()).Passes() {
+			return name
+		}
+		if bearable == "" {
+			bearable = name
+		}
+	}
+	if len(r.servers) == 0 {
+		return "name another model with -m"
+	}
+	if bearable != "" {
+		return bearable
+	}
+	return "no other installed model can do the work; " + pullCommand(r.servers[0].Provider, suggestion(r.measured(ctx)))
+}
+
+// installed lists what the servers have, as far as they say.
+func (r *run) installed(ctx context.Context) []stock {
 	var stocks []stock
 	for _, s := range r.servers {
 		if models, err := s.Models(ctx); err == nil {
 			stocks = append(stocks, stock{s, models})
 		}
 	}
-	found, _ := candidates(ctx, stocks)
-	for _, c := range found {
-		if !SameModel(c.model.Name, than) {
-			return "-m " + c.model.Name + ", which is installed and says that it can call tools"
-		}
-	}
-	if len(r.servers) == 0 {
-		return "name another model with -m"
-	}
-	return "no other installed model can do the work; " + pullCommand(r.servers[0].Provider, suggestion(r.measured(ctx)))
+	return stocks
 }
 
-// suggestions are models that call tools and hold the floor, by the memory that one of them needs with it.
-var suggestions = [...]struct {
-	bytes int64
-	name  string
-}{
-	{27 * gib, "qwen3.6:35b"},
-	{21 * gib, "qwen3.6:27b"},
-	{15 * gib, "gpt-oss:20b"},
-	{10 * gib, "qwen3.5:9b"},
-	{0, "qwen3.5:4b"},
-}
-
-// suggestion is a model for a machine without any.
+// suggestion is a model for a machine without any: the best that the catalogue has for it, or the smallest.
 func suggestion(m probes.Machine) string {
-	var most int64
-	for _, r := range rooms(m, Held{}, driver) {
-		most = max(most, r.bytes)
+	if best := Recommend(m, Held{}, Want{}, 1); len(best) > 0 {
+		return best[0].Model.Name
 	}
-	for _, s := range suggestions {
-		if most >= s.bytes {
-			return s.name
+	smallest := catalogue()[0].Info
+	for _, e := range catalogue() {
+		if e.Status != Refused && e.Info.Size > 0 && e.Info.Size < smallest.Size {
+			smallest = e.Info
 		}
 	}
-	return suggestions[len(suggestions)-1].name
+	return smallest.Name
 }

@@ -30,21 +30,13 @@ const (
 	stepWords  = mib / 8 // between looks at the clock
 )
 
-// MeasureBandwidth reads main memory on all cores and returns GB/s (10^9 bytes), 0 when ctx ends first or too little
-// memory is available to say anything. It takes about half a second and, for that long, up to 512 MiB, or 16 MiB
-// for each core if that is more.
-func MeasureBandwidth(ctx context.Context) float64 {
-	var m Machine
-	memory(ctx)(&m)
-	best, _ := measure(ctx, toRead(m.RAM.Available), readTime)
-	return best
-}
-
+// toRead is how much of the memory available is read: up to 512 MiB, or 16 MiB for each core if that is more.
 func toRead(available int64) int64 {
 	return min(max(mostRead, coreRead*int64(runtime.GOMAXPROCS(0))), available/readShare)
 }
 
-// measure reads a block of so many bytes, each time for so long. alone reports that it had the cores to itself.
+// measure reads a block of so many bytes on all cores, each time for so long, and returns GB/s (10^9 bytes); 0 when ctx
+// ends first or the block is too small to say anything. alone reports that it had the cores to itself.
 func measure(ctx context.Context, bytes int64, each time.Duration) (best float64, alone bool) {
 	workers := runtime.GOMAXPROCS(0)
 	if bytes < leastRead || ctx.Err() != nil {
@@ -153,11 +145,11 @@ func (m *Machine) bandwidth(ctx context.Context, ask Ask) {
 		m.note("bandwidth", "memory bandwidth was not measured: too little memory or time")
 		return
 	}
-	m.CPU.Bandwidth, m.CPU.Source = now.Bandwidth, "measured"
-	if !alone {
-		m.note("bandwidth", "other programs kept the processors busy, so memory is likely faster than measured")
+	if !alone { // a number that says how busy the machine is would have every model called too slow
+		m.note("bandwidth", fmt.Sprintf("memory bandwidth was not measured: other programs keep the processors busy (%.1f GB/s were left)", now.Bandwidth))
 		return
 	}
+	m.CPU.Bandwidth, m.CPU.Source = now.Bandwidth, "measured"
 	if ask.Cache == "" || now.Boot == "" {
 		return
 	}

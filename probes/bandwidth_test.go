@@ -18,7 +18,7 @@ func TestMeasure(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := MeasureBandwidth(ended); got != 0 {
+	if got, _ := measure(ended, leastRead, time.Millisecond); got != 0 {
 		t.Errorf("after the end: got %v", got)
 	}
 }

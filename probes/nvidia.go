@@ -23,6 +23,10 @@ func (w world) nvidia(ctx context.Context) finding {
 	var notes []Note
 	if tool := w.find("nvidia-smi"); tool != "" {
 		all, notes = nvidiaSMI(func(args ...string) (string, error) { return w.run(ctx, tool, args...) })
+		bounded, cancel := sooner(ctx, 4*grace)
+		defer cancel()
+		users, more := holders(all, func(args ...string) (string, error) { return w.run(bounded, tool, args...) })
+		all, notes = users, append(notes, more...)
 	}
 	all = jetson(w.root, all)
 	return func(m *Machine) {

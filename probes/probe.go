@@ -74,7 +74,7 @@ type GPU struct {
 	Name    string `json:"name"`
 	Vendor  string `json:"vendor"`
 	Total   int64  `json:"total,omitempty"`
-	Free    int64  `json:"free,omitempty"`
+	Free    int64  `json:"free"`
 	Unified bool   `json:"unified,omitempty"`
 	// SharedTotal and SharedFree are main memory that a Unified part may use beside its carve-out.
 	SharedTotal int64   `json:"shared_total,omitempty"`
@@ -84,6 +84,7 @@ type GPU struct {
 	Driver      string  `json:"driver,omitempty"`
 	ID          string  `json:"id,omitempty"`
 	Slice       bool    `json:"slice,omitempty"` // one instance of a card that is partitioned (MIG): never pooled with others
+	Users       []User  `json:"users,omitempty"` // processes that hold much of it, the largest first
 	Source      string  `json:"source"`
 }
 

@@ -19,14 +19,33 @@ const (
 // Read reads a machine from the JSON that a probe wrote, here or elsewhere. Unknown fields are passed over; an error says
 // what is wrong with a file that is something else.
 func Read(data []byte) (Machine, error) {
-	m, err := decode(plain(data))
+	data = plain(data)
+	m, err := decode(data)
 	if err == nil {
+		m.fill(data)
 		err = m.check()
 	}
 	if err != nil {
 		return Machine{}, fmt.Errorf("read a machine: %w", err)
 	}
 	return m, nil
+}
+
+// fill takes a card as wholly free when the file does not say what is: 0 bytes are a word of their own.
+func (m *Machine) fill(data []byte) {
+	var told struct {
+		GPUs []struct {
+			Free *int64 `json:"free"`
+		} `json:"gpus"`
+	}
+	if json.Unmarshal(data, &told) != nil {
+		return
+	}
+	for i := range m.GPUs {
+		if i < len(told.GPUs) && told.GPUs[i].Free == nil {
+			m.GPUs[i].Free = m.GPUs[i].Total
+		}
+	}
 }
 
 // plain takes off the mark at the start of a file, and turns the 16-bit text that a Windows shell writes into UTF-8.

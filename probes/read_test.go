@@ -68,7 +68,7 @@ func TestRoundTrip(t *testing.T) {
 		OS: "linux", Arch: "amd64", Cores: 8, Unified: gib, Chip: "c", Virtual: "vm",
 		RAM: Memory{Physical: 9 * gib, Total: 8 * gib, Available: 7 * gib, SwapTotal: 2, SwapFree: 1, Source: "s"},
 		GPUs: []GPU{{Name: "n <&>", Vendor: "v", Total: 6 * gib, Free: 5 * gib, Unified: true, SharedTotal: 4, SharedFree: 3, Bandwidth: 204.8,
-			Compute: "8.9", Driver: "d", ID: "i", Slice: true, Source: "s"}},
+			Compute: "8.9", Driver: "d", ID: "i", Slice: true, Source: "s", Users: []User{{Name: "u", PID: 9, Bytes: 8}}}},
 		CPU:   CPU{Name: "n", Physical: 4, Features: []string{"avx2"}, Bandwidth: 58.7, Source: "measured"},
 		Disks: []Volume{{Path: `C:\models`, What: "ollama", Total: 2, Free: 1}},
 		Notes: []Note{{"s", "t"}},
@@ -83,6 +83,21 @@ func TestRoundTrip(t *testing.T) {
 	again, err := Read(pretty(t, m))
 	if err != nil || !reflect.DeepEqual(again, m) {
 		t.Errorf("got %+v, %v", again, err)
+	}
+}
+
+// A card with no byte free stays one; a file that does not say what is free means all of it.
+func TestFree(t *testing.T) {
+	m := Machine{RAM: Memory{Total: 8 * gib}, GPUs: []GPU{{Name: "full", Total: 4 * gib}}}
+	again, err := Read(pretty(t, m))
+	if err != nil || again.GPUs[0].Free != 0 {
+		t.Errorf("got %+v, %v", again.GPUs, err)
+	}
+	for _, plain := range []string{"", "\xef\xbb\xbf"} {
+		m, err = Read([]byte(plain + `{"ram":{"total":8589934592},"gpus":[{"total":4294967296},{"total":4294967296,"free":null},{"total":4294967296,"free":0},{"unified":true}]}`))
+		if err != nil || m.GPUs[0].Free != 4*gib || m.GPUs[1].Free != 4*gib || m.GPUs[2].Free != 0 || m.GPUs[3].Free != 0 {
+			t.Errorf("got %+v, %v", m.GPUs, err)
+		}
 	}
 }
 
