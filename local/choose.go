@@ -15,6 +15,7 @@ type choice struct {
 	model     ModelInfo
 	residents []Resident
 	why       string
+	remote    bool // it runs on another machine than the server's, as a person asked
 }
 
 // canonical is a model name as servers compare them: no case, and a missing tag is "latest".
@@ -38,13 +39,9 @@ type stock struct {
 // choose picks the model: the wish, else the configured one if installed, else the best installed tool-caller that
 // fits this machine. With Pull, a named model that is missing is downloaded.
 func (r *run) choose(ctx context.Context, servers []answering) (choice, error) {
-	var stocks []stock
-	for _, s := range servers {
-		models, err := s.Models(ctx)
-		if err != nil {
-			return choice{}, fmt.Errorf("list the models of %s at %s: %w", s.Name(), s.Address(), err)
-		}
-		stocks = append(stocks, stock{s, models})
+	stocks, err := r.stocks(ctx, servers)
+	if err != nil {
+		return choice{}, err
 	}
 	named, why := r.Model, "named for this run"
 	if named == "" {
@@ -62,6 +59,29 @@ func (r *run) choose(ctx context.Context, servers []answering) (choice, error) {
 	return r.best(ctx, stocks)
 }
 
+// stocks lists what the servers have. One that cannot say is passed over as long as another can.
+func (r *run) stocks(ctx context.Context, servers []answering) ([]stock, error) {
+	var all []stock
+	var failures []error
+	for _, s := range servers {
+		models, err := s.Models(ctx)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("list the models of %s at %s: %w", s.Name(), s.Address(), err))
+			continue
+		}
+		all = append(all, stock{s, models})
+	}
+	if len(all) == 0 {
+		return nil, failures[0]
+	}
+	for _, err := range failures {
+		if err := r.warn("choose", err.Error()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 func isMissing(err error) bool {
 	refusal, ok := err.(*Refusal)
 	return ok && refusal.Code == NotInstalled
@@ -76,39 +96,42 @@ func (r *run) named(ctx context.Context, stocks []stock, name, why string) (choi
 			}
 		}
 	}
-	first := stocks[0]
-	if err := refuseRemote(ModelInfo{Name: name}, first.Provider); err != nil {
+	if err := r.refuseRemote(ModelInfo{Name: name}, stocks[0].Provider); err != nil {
 		return choice{}, err
 	}
 	if !r.Pull {
 		return choice{}, notInstalled(stocks, name)
 	}
-	if err := r.pull(ctx, first.answering, name); err != nil {
+	from, err := r.pull(ctx, stocks, name)
+	if err != nil {
 		return choice{}, err
 	}
-	models, err := first.Models(ctx)
+	models, err := from.Models(ctx)
 	if err != nil {
-		return choice{}, fmt.Errorf("list the models of %s at %s: %w", first.Name(), first.Address(), err)
+		return choice{}, fmt.Errorf("list the models of %s at %s: %w", from.Name(), from.Address(), err)
 	}
 	for _, m := range models {
 		if SameModel(m.Name, name) {
-			return r.chosen(ctx, first.answering, m, why+", just pulled")
+			return r.chosen(ctx, from, m, why+", just pulled")
 		}
 	}
-	return choice{}, notInstalled([]stock{{first.answering, models}}, name)
+	return choice{}, notInstalled([]stock{{from, models}}, name)
 }
 
 // chosen completes what is known of a model and refuses one that cannot do the work.
 func (r *run) chosen(ctx context.Context, s answering, m ModelInfo, why string) (choice, error) {
-	if err := refuseRemote(m, s.Provider); err != nil {
+	if err := r.refuseRemote(m, s.Provider); err != nil {
 		return choice{}, err
 	}
 	m, err := complete(ctx, s, m)
 	if err != nil {
 		return choice{}, err
 	}
-	if err := refuseRemote(m, s.Provider); err != nil {
+	if err := r.refuseRemote(m, s.Provider); err != nil {
 		return choice{}, err
+	}
+	if OlderThan(s.version, m.Requires) {
+		return choice{}, tooOld(m.Name, s, m.Requires, nil)
 	}
 	if len(m.Capabilities) > 0 && !m.Can("tools") && !r.SkipCheck {
 		return choice{}, &Refusal{
@@ -116,11 +139,14 @@ func (r *run) chosen(ctx context.Context, s answering, m ModelInfo, why string) 
 			Try: r.another(ctx, m.Name),
 		}
 	}
+	if remoteReason(m) != "" {
+		return choice{answering: s, model: m, why: why, remote: true}, nil
+	}
 	residents, err := s.Loaded(ctx)
 	if err != nil {
 		return choice{}, fmt.Errorf("list the loaded models of %s at %s: %w", s.Name(), s.Address(), err)
 	}
-	return choice{s, m, residents, why}, nil
+	return choice{answering: s, model: m, residents: residents, why: why}, nil
 }
 
 // complete adds what Show knows to what the list told.
@@ -136,6 +162,7 @@ func complete(ctx context.Context, p Provider, listed ModelInfo) (ModelInfo, err
 	shown.Family = cmp.Or(shown.Family, listed.Family)
 	shown.Parameters = cmp.Or(shown.Parameters, listed.Parameters)
 	shown.Quantization = cmp.Or(shown.Quantization, listed.Quantization)
+	shown.Format = cmp.Or(shown.Format, listed.Format)
 	shown.RemoteHost = cmp.Or(shown.RemoteHost, listed.RemoteHost)
 	shown.Trained = cmp.Or(shown.Trained, listed.Trained)
 	if len(shown.Capabilities) == 0 {
@@ -157,12 +184,14 @@ func candidates(ctx context.Context, stocks []stock) (found []choice, left []str
 				defer func() { <-slots }()
 				why := ""
 				full := m
-				if refuseRemote(m, s.Provider) != nil {
+				if remoteReason(m) != "" {
 					why = "runs on another machine"
 				} else if shown, err := complete(ctx, s, m); err != nil {
 					why = err.Error()
-				} else if full = shown; refuseRemote(full, s.Provider) != nil {
+				} else if full = shown; remoteReason(full) != "" {
 					why = "runs on another machine"
+				} else if OlderThan(s.version, full.Requires) {
+					why = fmt.Sprintf("needs %s %s, this is %s", s.Name(), full.Requires, s.version)
 				} else if len(full.Capabilities) > 0 && !full.Can("tools") {
 					why = "cannot call tools"
 				} else if full.Trained > 0 && full.Trained < NearFloor {
@@ -213,7 +242,7 @@ func (r *run) best(ctx context.Context, stocks []stock) (choice, error) {
 		if len(found) == 1 {
 			return c, nil
 		}
-		if adopted(c, r.want()) > 0 || !OnThisMachine(c.Address()) {
+		if adopted(c, r.want()) > 0 || !r.here(c.Address()) {
 			return c, nil
 		}
 		if _, err := r.fit(ctx, &c); err == nil {

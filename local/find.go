@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -22,35 +21,53 @@ type answering struct {
 // knockFor bounds the search: a server on this machine says its version at once or is not there.
 const knockFor = 3 * time.Second
 
-// find asks all providers side by side and keeps, in their order, those that answer.
-func find(ctx context.Context, providers []Provider) ([]answering, error) {
-	if len(providers) == 0 {
-		return nil, &Refusal{Code: NoServer, Text: "find a model server: none is configured", Try: "set oss_provider in config.toml, or name one with --local-provider"}
-	}
-	versions := make([]string, len(providers))
-	failures := make([]error, len(providers))
+// A Server is a provider and what came of asking for its version.
+type Server struct {
+	Provider
+	Version string // "" with Err
+	Err     error  // a *chat.Error of kind Unreachable when nobody is there
+}
+
+// Survey asks all providers side by side who they are, each for at most three seconds, and tells of all in their order.
+func Survey(ctx context.Context, providers []Provider) []Server {
+	found := make([]Server, len(providers))
 	var wait sync.WaitGroup
 	knocking, cancel := context.WithTimeout(ctx, knockFor)
 	defer cancel()
 	for i, p := range providers {
-		wait.Go(func() { versions[i], failures[i] = p.Version(knocking) })
+		wait.Go(func() {
+			version, err := p.Version(knocking)
+			found[i] = Server{p, version, err}
+		})
 	}
 	wait.Wait()
+	return found
+}
+
+// find keeps, in their order, the providers that answer.
+func find(ctx context.Context, providers []Provider) ([]answering, error) {
+	if len(providers) == 0 {
+		return nil, &Refusal{Code: NoServer, Text: "find a model server: none is configured", Try: "set oss_provider in config.toml, or name one with --local-provider"}
+	}
+	all := Survey(ctx, providers)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	var found []answering
-	for i, p := range providers {
-		if failures[i] == nil {
-			found = append(found, answering{p, versions[i]})
+	for _, s := range all {
+		if s.Err == nil {
+			found = append(found, answering{s.Provider, s.Version})
 		}
 	}
 	if len(found) > 0 {
 		return found, nil
 	}
 	refusal := &Refusal{Code: NoServer}
-	if failure := (*chat.Error)(nil); !errors.As(failures[0], &failure) || failure.Kind != chat.Unreachable {
-		refusal.Err = failures[0] // something answers there, but not as it should
+	for _, s := range all {
+		if failure := (*chat.Error)(nil); !errors.As(s.Err, &failure) || failure.Kind != chat.Unreachable {
+			refusal.Err = s.Err // something answers there, but not as it should
+			break
+		}
 	}
 	var tried, start []string
 	for _, p := range providers {
@@ -64,22 +81,10 @@ func find(ctx context.Context, providers []Provider) ([]answering, error) {
 	if len(start) > 0 {
 		refusal.Try = "start it with: " + strings.Join(start, ", or ") + ", or check the address"
 	}
+	if failure := (*chat.Error)(nil); errors.As(refusal.Err, &failure) && failure.Kind == chat.Denied && failure.Remedy != "" {
+		refusal.Text, refusal.Try = "find a model server: none lets us in, of "+strings.Join(tried, " and "), failure.Remedy
+	}
 	return nil, refusal
-}
-
-// OnThisMachine reports whether an address is loopback, so that our measurements are the server's. A tunnel looks the
-// same; what is loaded is checked in any case.
-func OnThisMachine(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // where names the place of a server for people.

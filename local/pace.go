@@ -34,6 +34,9 @@ func (c *checker) limit(req chat.Request) time.Duration {
 // bytesPerToken is the usual size of a token in prose and JSON.
 const bytesPerToken = 3.6
 
+// Tokens estimates how many tokens so many bytes of prose and JSON are.
+func Tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }
+
 // tokens estimates the size of a prefix.
 func (p Prefix) tokens() int {
 	size := 0
@@ -43,7 +46,7 @@ func (p Prefix) tokens() int {
 	for _, t := range p.Tools {
 		size += len(t.Name) + len(t.Description) + len(t.Parameters)
 	}
-	return int(float64(size) / bytesPerToken)
+	return Tokens(size)
 }
 
 // measure learns the speed of the model from what the server counted. Only the first request tells how fast prompts

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ const (
 
 // proven runs the tool check, or finds the verdict of an earlier one.
 func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error) {
+	prefill, decode := readVerdicts(r.Verdicts).rates(c.Name(), c.model)
+	p.Prefill = prefill
 	if r.SkipCheck {
 		return Skipped, r.warn("check", "the tool check was skipped")
 	}
@@ -38,7 +41,6 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 		return known.Verdict, r.tell("check", "%s called tools on %s%s", c.model.Name, known.When.Format(time.DateOnly), how)
 	}
 	budget := r.budget(p.Resident)
-	prefill, decode := readVerdicts(r.Verdicts).rates(c.Name(), c.model)
 	size := float64(prefix.tokens())
 	if prefill > 0 && size/prefill > budget.Seconds()/2 {
 		text := fmt.Sprintf("the session's opening has about %.0f tokens and %s reads %s a second; it is checked without them", size, c.model.Name, inASecond(prefill))
@@ -47,7 +49,11 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 		}
 		prefix.Messages, prefix.Tools = nil, nil
 	}
-	if err := r.begin("check", "asking %s to call a tool", c.model.Name); err != nil {
+	about := ""
+	if seconds := float64(prefix.tokens()) / prefill; prefill > 0 && seconds >= 10 {
+		about = fmt.Sprintf(", up to %s for %d tokens", time.Duration(seconds)*time.Second, prefix.tokens())
+	}
+	if err := r.begin("check", "asking %s to call a tool%s", c.model.Name, about); err != nil {
 		return "", err
 	}
 	var stopped error
@@ -69,7 +75,8 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	if stopped != nil {
 		return "", stopped
 	}
-	p.Report = check.report
+	p.Report, p.Prefill = check.report, cmp.Or(check.report.Prefill, prefill)
+	p.Warm = err == nil && !check.report.Alone
 	var wrong *CheckError
 	switch {
 	case errors.As(err, &wrong):
@@ -129,8 +136,9 @@ func (r *run) passed(p *Prepared, c choice) error {
 // tooSlow hands a model over unproven. When not even the opening was read in the time there was, that is a bound of
 // the model's speed, and the next check will do without it.
 func (r *run) tooSlow(p *Prepared, c choice, check *checker, budget time.Duration) error {
-	if p.Report.Prefill == 0 && check.requests == 1 && !p.Report.Alone && p.Report.Took > 0 {
+	if p.Report.Prefill == 0 && check.requests == 1 && !check.heard && !p.Report.Alone && p.Report.Took > 0 {
 		p.Report.Prefill = float64(check.prefix.tokens()) / p.Report.Took.Seconds()
+		p.Prefill = p.Report.Prefill
 	}
 	if err := r.note(p, c); err != nil {
 		return err

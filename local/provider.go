@@ -33,9 +33,10 @@ type Provider interface {
 type Loading struct {
 	Window int // tokens
 	// Adopt uses a model that another program has loaded with this window, and sends nothing that would reload it.
-	Adopt bool
-	Batch int  // tokens read at a time; 0: the server's own choice
-	OnCPU bool // keep it off the GPU
+	Adopt  bool
+	Batch  int  // tokens read at a time; 0: the server's own choice
+	OnCPU  bool // keep it off the GPU
+	Remote bool // a person named it for this run, so it may run on another machine; nothing is loaded here
 }
 
 // A Wired is a Provider that says which chat wire it speaks: "ollama" (native chat) or "chat" (chat completions).
@@ -49,6 +50,20 @@ type Remover interface {
 // An Unloader is a Provider that can give a model's memory back.
 type Unloader interface {
 	Unload(ctx context.Context, r Resident) error
+}
+
+// A Counsel is a Provider that knows what a person can do at its server about a model's memory.
+type Counsel interface {
+	// Share lists what lets another program and this one use a model with the same window, in the order of preference.
+	Share(model string, window int) []string
+	// Relieve is what makes the server keep keys and values in half the memory, "" when nothing does.
+	Relieve() string
+}
+
+// A Single is a Provider whose server keeps room for several conversations of a model, unless a person loads it otherwise.
+type Single interface {
+	// LoadSingle is the command that loads a model with room for one conversation alone.
+	LoadSingle(model string, window int) string
 }
 
 // A Starter is a Provider whose server can be started on this machine.
@@ -67,6 +82,8 @@ type Serving struct {
 	HostCache int64     // most bytes of prompts that the server keeps in main memory beside the model, 0: its own
 	Log       string    // file for what the server prints; "": nowhere
 	Detach    bool      // it outlives this program
+	Program   string    // path of the server's program; "": the one that the shell would find
+	Environ   []string  // NAME=value, what the server's own settings are added to; nil: this program's
 }
 
 // Started is a server that we started.
@@ -77,6 +94,9 @@ type Started struct {
 	Wait    func() error      // returns when it has ended
 	Environ map[string]string // what it was told
 }
+
+// A Fixed is a Provider whose server was started with the one model and window it serves: nothing can be loaded again.
+type Fixed interface{ FixedWindow() bool }
 
 // A Guide is a Provider that knows what a person types at a shell for it.
 type Guide interface {
@@ -101,6 +121,7 @@ type ModelInfo struct {
 	Architecture string // general.architecture of its GGUF
 	Parameters   string // "30.5B"
 	Quantization string
+	Format       string // of its files, in the server's word: "gguf", "safetensors", "mlx"; "" when it does not say
 	Template     string
 	Parser       string   // the server's own parser of tool calls, "" when it has no named one
 	Trained      int      // trained context in tokens
@@ -132,6 +153,8 @@ type Resident struct {
 	Slots  int       // conversations it keeps room for, 0 when the server does not say
 	ID     string    // of the instance, where a server loads a model more than once
 	Until  time.Time // when it will be unloaded; zero when the server does not say
+	// Guessed says that the server does not tell its memory: Size is that of the files, and VRAM is 0 wherever it lies.
+	Guessed bool
 }
 
 // Progress of a pull; Total and Done are bytes over all layers seen so far.
@@ -139,4 +162,5 @@ type Progress struct {
 	Stage string
 	Done  int64
 	Total int64
+	Kept  int64 // part of Done that was there before this pull began
 }

@@ -14,20 +14,23 @@ import (
 // Options are the wishes behind one Ready. Only Providers is needed.
 type Options struct {
 	Providers  []Provider                           // in order of preference
-	Machine    func(context.Context) probes.Machine // probes.Probe; asked at most once, and only when a fit must be judged
+	Machine    func(context.Context) probes.Machine // probes.Probe; asked at most once, when a fit or a disk must be judged
 	Model      string                               // the wish of this run
 	Configured string                               // the wish of the configuration
 	Window     int                                  // exactly this window in tokens; 0: choose
 	MaxWindow  int                                  // at most this window; 0: no cap
 	CacheType  CacheType                            // what the server keeps keys and values in, when it is known not to be f16
+	CacheAt    func(address string) CacheType       // the same of one server, where that is known; before CacheType. May be nil
 	Pull       bool                                 // download a named model that is missing
 	Verdicts   string                               // path of the file of verdicts; "": keep none
 	SkipCheck  bool                                 // hand the model over without the tool check
 	Patience   Patience
 	// Rescue reads calls that a model writes as text, as the harness to come does; nil: such a model fails the check.
 	Rescue func(chat.Message) (chat.Message, error)
-	// CheckFor bounds the tool check; a model that is too slow for it is handed over unproven. 0: three minutes.
+	// CheckFor bounds the tool check; a model that is too slow for it is handed over unproven. 0: 90 seconds for a model
+	// that is wholly on a GPU, else three minutes.
 	CheckFor time.Duration
+	Thorough bool             // the tool check with all its stages, whatever verdict is kept
 	Now      func() time.Time // time.Now unless a test says otherwise
 
 	// Prefix is how the session to come will begin; the tool check is made behind it, so that the server has read it
@@ -38,6 +41,8 @@ type Options struct {
 	Reload func(question string) bool
 	// Remote allows the model named for this run to run on another machine than the server's.
 	Remote bool
+	// Forwarded reports a loopback port behind which another machine may be: probes.Forwarded. nil: none is.
+	Forwarded func(port int) bool
 	// Loads is the path of the record of what this program has loaded; "": keep none.
 	Loads string
 }
@@ -47,6 +52,7 @@ type Prefix struct {
 	Harness  string
 	Messages []chat.Message
 	Tools    []chat.Spec
+	Effort   string // of the session's requests
 }
 
 // Stage tells what Ready is doing. Name is "find", "choose", "pull", "window", "load", "check" or "ready"; the last
@@ -73,7 +79,11 @@ type Prepared struct {
 	Server   string // version of the server
 	Why      string // why this model and this window, in one line
 	Verdict  Verdict
+	Report   Report   // of the tool check; zero when it was skipped
+	Prefill  float64  // tokens it reads in a second, as the last tool check measured; 0: not known
+	Warm     bool     // the server has just read the session's opening, with the tool check
 	Resident Resident // what the server says it loaded; zero when it does not say
+	ledger   ledger   // where the verdict is kept
 }
 
 // errStopped ends a run whose consumer has gone.
@@ -86,6 +96,7 @@ type run struct {
 	stage   string
 	servers []answering
 	machine *probes.Machine
+	record  *loadFile
 }
 
 // Ready takes a wish to a model that is ready: it finds the server, chooses and if allowed pulls a model, fits the
@@ -95,9 +106,6 @@ func Ready(ctx context.Context, o Options) iter.Seq2[Stage, error] {
 	return func(yield func(Stage, error) bool) {
 		if o.Now == nil {
 			o.Now = time.Now
-		}
-		if o.CheckFor == 0 {
-			o.CheckFor = 3 * time.Minute
 		}
 		r := &run{Options: o, yield: yield}
 		prepared, err := r.prepare(ctx)
@@ -151,7 +159,19 @@ func (r *run) measured(ctx context.Context) probes.Machine {
 	return *r.machine
 }
 
-func (r *run) want() Want { return Want{Window: r.Window, Most: r.MaxWindow, CacheType: r.CacheType} }
+func (r *run) want() Want {
+	return Want{Window: r.Window, Most: r.MaxWindow, CacheType: r.CacheType, Images: true}
+}
+
+// cacheOf is what a choice's server keeps keys and values in, as far as that is known.
+func (r *run) cacheOf(c choice) CacheType {
+	if r.CacheAt != nil {
+		if kind := r.CacheAt(c.Address()); kind != "" {
+			return kind
+		}
+	}
+	return r.CacheType
+}
 
 func (r *run) prepare(ctx context.Context) (*Prepared, error) {
 	r.stage = "find"
@@ -173,6 +193,9 @@ func (r *run) prepare(ctx context.Context) (*Prepared, error) {
 	if err := r.tell("choose", "%s from %s, %s", c.model.Name, c.Name(), c.why); err != nil {
 		return nil, err
 	}
+	if err := r.warnElsewhere(c); err != nil {
+		return nil, err
+	}
 	if guide, ok := c.Provider.(Guide); ok {
 		if advice := guide.Advise(c.version); advice != "" {
 			if err := r.warn("choose", advice); err != nil {
@@ -181,11 +204,11 @@ func (r *run) prepare(ctx context.Context) (*Prepared, error) {
 		}
 	}
 	r.stage = "window"
-	fit, err := r.window(ctx, &c)
+	fit, l, err := r.window(ctx, &c)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.load(ctx, c, fit)
+	p, err := r.load(ctx, c, fit, l)
 	if err != nil {
 		return nil, err
 	}
@@ -196,140 +219,136 @@ func (r *run) prepare(ctx context.Context) (*Prepared, error) {
 }
 
 // window adopts what is loaded when it is enough, and fits a window otherwise.
-func (r *run) window(ctx context.Context, c *choice) (Fit, error) {
-	if n := adopted(*c, r.want()); n > 0 {
-		fit := Fit{Window: n, Loaded: true}
-		return fit, r.tell("window", "%s is %s", c.model.Name, fit.Why())
+func (r *run) window(ctx context.Context, c *choice) (Fit, Loading, error) {
+	if c.remote {
+		return r.remoteWindow(*c)
 	}
-	fit, err := r.fit(ctx, c)
+	if fit, l, ok := r.adopt(*c); ok {
+		if err := r.warn("window", fit.Warnings...); err != nil {
+			return Fit{}, Loading{}, err
+		}
+		text := fmt.Sprintf("%s is loaded already with a window of %d tokens", c.model.Name, l.Window)
+		if l.Window != fit.Window {
+			text += fmt.Sprintf("; %d of them are used", fit.Window)
+		}
+		return fit, l, r.tell("window", "%s", text)
+	}
+	fit, err := r.beside(ctx, c)
+	if err == nil {
+		err = r.displace(ctx, *c, fit)
+	}
+	if err == nil {
+		err = r.warn("window", fit.Warnings...)
+	}
+	if err != nil {
+		return Fit{}, Loading{}, err
+	}
+	return fit, Loading{Window: fit.Window}, r.tell("window", "%s", fit.Why())
+}
+
+// resident finds a model among those in memory, the one with the largest window when it is there more than once.
+func resident(list []Resident, m ModelInfo) (Resident, bool) {
+	var found Resident
+	ok := false
+	for _, have := range list {
+		same := SameModel(have.Name, m.Name) && (have.Digest == "" || m.Digest == "" || bare(have.Digest) == bare(m.Digest))
+		if same && (!ok || have.Window > found.Window) {
+			found, ok = have, true
+		}
+	}
+	return found, ok
+}
+
+// fit chooses a window for a model that may have all that its server holds. A server on another machine is not judged
+// by this one.
+func (r *run) fit(ctx context.Context, c *choice) (Fit, error) {
+	machine, err := r.judging(ctx, c)
 	if err != nil {
 		return Fit{}, err
 	}
-	if have, ok := resident(c.residents, c.model); ok && have.Window > 0 && have.Window != fit.Window {
-		text := fmt.Sprintf("%s is loaded with a window of %d tokens; it is loaded again with %d", c.model.Name, have.Window, fit.Window)
-		if err := r.warn("window", text); err != nil {
-			return Fit{}, err
-		}
-	}
-	if err := r.warn("window", fit.Warnings...); err != nil {
-		return Fit{}, err
-	}
-	return fit, r.tell("window", "%s", fit.Why())
+	return ChooseWindow(c.model, machine, held(c.residents), r.corrected(*c))
 }
 
-// adopted is the window of a resident model that needs no other, 0 when there is none.
-func adopted(c choice, want Want) int {
-	have, ok := resident(c.residents, c.model)
-	if !ok {
-		return 0
-	}
-	floor := Floor
-	if c.model.Trained >= NearFloor {
-		floor = min(floor, c.model.Trained/granule*granule)
-	}
-	switch {
-	case want.Window > 0:
-		if fit, err := explicit(c.model, probes.Machine{}, Held{}, want); err == nil && fit.Window == have.Window {
-			return have.Window
-		}
-	case c.model.Trained > 0 && c.model.Trained < NearFloor:
-	case have.Window >= floor && (want.Most == 0 || have.Window <= want.Most):
-		return have.Window
-	}
-	return 0
+// corrected is the wish, with what is known of the server: its engine, and what earlier predictions were wrong by.
+func (r *run) corrected(c choice) Want {
+	want := r.want()
+	want.CacheType = r.cacheOf(c)
+	return want.OnServer(Server{Provider: c.Provider, Version: c.version}, c.model, c.residents, Lessons{r.Verdicts, r.Loads})
 }
 
-func resident(list []Resident, m ModelInfo) (Resident, bool) {
-	for _, r := range list {
-		if SameModel(r.Name, m.Name) && (r.Digest == "" || m.Digest == "" || r.Digest == m.Digest) {
-			return r, true
-		}
+// refit predicts anew when another window was loaded than was to be.
+func (r *run) refit(ctx context.Context, c choice, fit Fit, planned, window int) Fit {
+	if window == planned {
+		return fit
 	}
-	return Resident{}, false
+	fit.Window = window
+	if fit.Place == "" {
+		return fit
+	}
+	want := r.corrected(c)
+	want.Window, want.Most = window, 0
+	if again, err := ChooseWindow(c.model, r.measured(ctx), held(c.residents), want); err == nil && again.Window == window {
+		return again
+	}
+	return fit
 }
 
-// fit chooses a window for a model that must be loaded. A server on another machine is not judged by this one.
-func (r *run) fit(ctx context.Context, c *choice) (Fit, error) {
-	machine := probes.Machine{}
-	if OnThisMachine(c.Address()) {
-		if measurer, ok := c.Provider.(Measurer); ok && c.model.Geometry.Partial {
-			full, err := measurer.Measure(ctx, c.model)
-			if err != nil {
-				return Fit{}, fmt.Errorf("look at %s: %w", c.model.Name, err)
-			}
-			c.model.Geometry = full.Geometry
-		}
-		machine = r.measured(ctx)
-	}
-	return ChooseWindow(c.model, machine, held(c.residents), r.want())
-}
-
-// load loads a model and reads back what the server made of the window. One that turns out too large is tried again
-// a step lower, as long as the window was ours to choose.
-func (r *run) load(ctx context.Context, c choice, fit Fit) (*Prepared, error) {
-	window := fit.Window
-	if !fit.Loaded {
-		if err := r.begin("load", "loading %s with %d tokens", c.model.Name, window); err != nil {
+// load loads a model, reads back what the server made of it, and keeps a record of both.
+func (r *run) load(ctx context.Context, c choice, fit Fit, l Loading) (*Prepared, error) {
+	if !fit.Loaded && !l.Remote {
+		if err := r.begin("load", "loading %s with %d tokens", c.model.Name, l.Window); err != nil {
 			return nil, err
 		}
 	}
-	model, err := r.ask(ctx, c, window)
-	for r.Window == 0 && isMemory(err) {
-		lower := 0
-		for _, n := range ladder {
-			if n < window {
-				lower = n
-				break
-			}
-		}
-		if lower == 0 {
-			break
-		}
-		if warned := r.warn("load", fmt.Sprintf("the server ran out of memory with %d tokens; trying %d", window, lower)); warned != nil {
-			return nil, warned
-		}
-		window = lower
-		model, err = r.ask(ctx, c, window)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", c.model.Name, err)
-	}
-	have, err := r.verify(ctx, c, window)
+	planned := l.Window
+	model, err := r.obtain(ctx, &c, &fit, &l)
 	if err != nil {
 		return nil, err
 	}
-	if have.Window > 0 && have.Window != window {
-		window = have.Window
-		// The handle must name the window that is loaded: any other number would load the model again.
-		if model, err = c.Load(ctx, c.model, Loading{Window: window}); err != nil {
-			return nil, fmt.Errorf("load %s: %w", c.model.Name, err)
+	var have Resident
+	if !l.Remote {
+		if have, err = r.verify(ctx, c, l.Window); err != nil {
+			return nil, err
 		}
-	}
-	fit.Window = window
-	if have.Size > 0 && have.VRAM < have.Size && have.VRAM > 0 {
-		text := fmt.Sprintf("only %d%% of %s is on the GPU; the rest runs on the processor, which is slow", have.VRAM*100/have.Size, c.model.Name)
-		if err := r.warn("load", text); err != nil {
+		if model, have, err = r.placed(ctx, &c, &fit, &l, model, have); err != nil {
+			return nil, err
+		}
+		if have.Window > 0 && have.Window != l.Window {
+			l.Window = have.Window
+			// The handle must name the window that is loaded: any other number would load the model again.
+			if model, err = c.Load(ctx, c.model, l); err != nil {
+				return nil, fmt.Errorf("load %s: %w", c.model.Name, err)
+			}
+		}
+		if fit.Loaded {
+			fit.Window = min(fit.Window, l.Window)
+		} else {
+			fit = r.refit(ctx, c, fit, planned, l.Window)
+			if err := r.warnSlots(c, fit, have); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.remember(c, fit, l, have); err != nil {
 			return nil, err
 		}
 	}
-	return &Prepared{
-		Model: Retry(model, r.Patience), Info: c.model, Window: window, Provider: c.Name(), Address: c.Address(),
-		Local: OnThisMachine(c.Address()), Server: c.version, Why: c.why + "; " + fit.Why(), Resident: have,
-	}, nil
-}
-
-func isMemory(err error) bool {
-	var failure *chat.Error
-	return errors.As(err, &failure) && failure.Kind == chat.Memory
+	p := &Prepared{
+		Model: Retry(model, r.Patience), Info: c.model, Window: fit.Window, Provider: c.Name(), Address: c.Address(),
+		Local: OnThisMachine(c.Address()), Leaves: l.Remote, Server: c.version, Why: c.why + "; " + l.why(fit), Resident: have,
+	}
+	if wired, ok := c.Provider.(Wired); ok {
+		p.Wire = wired.Wire()
+	}
+	return p, nil
 }
 
 // ask loads, and waits for a server that is busy as for an answer.
-func (r *run) ask(ctx context.Context, c choice, window int) (chat.Model, error) {
+func (r *run) ask(ctx context.Context, c choice, l Loading) (chat.Model, error) {
 	b := backoff{Patience: r.Patience.filled()}
 	for {
-		model, err := c.Load(ctx, c.model, Loading{Window: window})
-		if err == nil {
-			return model, nil
+		model, err := c.Load(ctx, c.model, l)
+		if err == nil || isCrash(err) || isStall(err) {
+			return model, err
 		}
 		wait, again := b.next(err)
 		if ctx.Err() != nil || !again {
@@ -345,28 +364,8 @@ func (r *run) ask(ctx context.Context, c choice, window int) (chat.Model, error)
 	}
 }
 
-// verify asks the server what it loaded. Less than an agent needs is refused unless a person asked for so little.
-func (r *run) verify(ctx context.Context, c choice, window int) (Resident, error) {
-	loaded, err := c.Loaded(ctx)
-	if err != nil {
-		return Resident{}, fmt.Errorf("list the loaded models of %s at %s: %w", c.Name(), c.Address(), err)
-	}
-	have, ok := resident(loaded, c.model)
-	if !ok && len(loaded) == 1 {
-		// Models that share weights are listed under the name that was loaded first.
-		have, ok = loaded[0], true
-	}
-	switch {
-	case !ok || have.Window == 0:
-		return have, r.warn("load", "the server does not say what window it loaded; it cannot be verified")
-	case have.Window == window:
-		return have, r.tell("load", "loaded with %d tokens", have.Window)
-	case have.Window < min(window, Floor):
-		return have, &Refusal{
-			Code: WrongWindow, Model: c.model.Name, Needed: int64(window), Available: int64(have.Window),
-			Text: fmt.Sprintf("load %s: asked for a window of %d tokens, the server loaded %d", c.model.Name, window, have.Window),
-			Try:  "end other programs that use this model with another window, or free memory; -c model_context_window=N accepts a smaller one",
-		}
-	}
-	return have, r.warn("load", fmt.Sprintf("asked for a window of %d tokens, the server loaded %d: that is what counts", window, have.Window))
+// isStall reports a load that made no progress: to wait as long again helps nobody.
+func isStall(err error) bool {
+	var failure *chat.Error
+	return errors.As(err, &failure) && failure.Kind == chat.Idle
 }

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +28,14 @@ type fake struct {
 	pulls   map[string]bool // names that can be pulled
 	answer  *scripted
 	loads   []int
+	how     []Loading // each load in full
+
+	batch    int             // tokens read at a time above which loading fails for want of memory; 0 counts as the most
+	crashes  int             // loads that end the runner before one succeeds
+	share    int             // percent of a model that goes to the GPU unless it reads few tokens at a time; 0: all
+	unloaded []string        // models given up
+	progress []Progress      // of a pull, instead of the usual
+	refuses  map[string]bool // names whose pull is refused in general: it has no downloads
 }
 
 func (f *fake) Name() string                 { return "fake" }
@@ -63,6 +70,15 @@ func (f *fake) Show(_ context.Context, name string) (ModelInfo, error) {
 
 func (f *fake) Pull(_ context.Context, name string) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
+		if f.refuses[name] {
+			yield(Progress{}, &Refusal{Code: NoPull, Model: name, Text: "pull " + name + ": cannot pull"})
+			return
+		}
+		for _, at := range f.progress {
+			if !yield(at, nil) {
+				return
+			}
+		}
 		if !yield(Progress{Stage: "pulling", Done: 1e9, Total: 2e9}, nil) {
 			return
 		}
@@ -77,6 +93,17 @@ func (f *fake) Pull(_ context.Context, name string) iter.Seq2[Progress, error] {
 
 func (f *fake) Load(_ context.Context, m ModelInfo, l Loading) (chat.Model, error) {
 	f.loads = append(f.loads, l.Window)
+	f.how = append(f.how, l)
+	if l.Remote {
+		return f.answer, nil
+	}
+	if f.crashes > 0 {
+		f.crashes--
+		return nil, &chat.Error{Kind: chat.Server, Crash: true, Model: m.Name, Detail: "the runner process has terminated"}
+	}
+	if f.batch > 0 && (l.Batch == 0 || l.Batch > f.batch) {
+		return nil, &chat.Error{Kind: chat.Memory, Model: m.Name, Detail: "out of memory"}
+	}
 	if f.busy > 0 {
 		f.busy--
 		return nil, &chat.Error{Kind: chat.Busy, Model: m.Name}
@@ -87,9 +114,27 @@ func (f *fake) Load(_ context.Context, m ModelInfo, l Loading) (chat.Model, erro
 	if f.clamp > 0 {
 		l.Window = min(l.Window, f.clamp)
 	}
-	f.loaded = []Resident{{Name: m.Name, Digest: m.Digest, Size: m.Size, VRAM: m.Size, Window: l.Window}}
+	vram := m.Size
+	if f.share > 0 && l.Batch == 0 {
+		vram = m.Size * int64(f.share) / 100
+	}
+	f.loaded = slices.DeleteFunc(f.loaded, func(r Resident) bool { return r.Name == m.Name })
+	f.loaded = append(f.loaded, Resident{Name: m.Name, Digest: m.Digest, Size: m.Size, VRAM: vram, Window: l.Window})
 	return f.answer, nil
 }
+
+func (f *fake) Unload(_ context.Context, r Resident) error {
+	f.unloaded = append(f.unloaded, r.Name)
+	f.loaded = slices.DeleteFunc(f.loaded, func(have Resident) bool { return have.Name == r.Name })
+	return nil
+}
+
+func (f *fake) Share(model string, window int) []string {
+	return []string{"fake stop " + model, fmt.Sprintf("FAKE_WINDOW=%d", window)}
+}
+
+func (f *fake) Relieve() string { return "FAKE_CACHE=q8_0" }
+func (f *fake) Wire() string    { return "fake" }
 
 func (f *fake) Loaded(context.Context) ([]Resident, error) { return f.loaded, nil }
 
@@ -142,6 +187,7 @@ func TestReady(t *testing.T) {
 	short.Trained = 40960
 	mute := able("mute:1b", 3e9)
 	mute.Capabilities = []string{"completion"}
+	yes := func(string) bool { return true }
 	noProbe := func(context.Context) probes.Machine { panic("the machine was probed") }
 	for _, test := range []struct {
 		name   string
@@ -170,7 +216,7 @@ func TestReady(t *testing.T) {
 			f := server(able("a:1b", 1e9))
 			f.loaded = []Resident{{Name: "a:1b", Digest: "d-a:1b", Window: 4096}}
 			return f
-		}(), model: "a:1b", window: 131072, loads: "[131072]", log: []string{"window of 4096 tokens; it is loaded again with 131072"}},
+		}(), o: Options{Reload: yes}, model: "a:1b", window: 131072, loads: "[131072]", log: []string{"another program with a window of 4096 tokens; 131072 are needed here; it is loaded again with 131072"}},
 		{name: "one of another digest is not the same", server: func() *fake {
 			f := server(able("a:1b", 1e9))
 			f.loaded = []Resident{{Name: "a:1b", Digest: "older", Window: 98304}}
@@ -180,13 +226,13 @@ func TestReady(t *testing.T) {
 			f := server(able("a:1b", 1e9))
 			f.loaded = []Resident{{Name: "a:1b", Window: 98304}}
 			return f
-		}(), o: Options{Window: 8192}, model: "a:1b", window: 8192, loads: "[8192]", log: []string{"is small", "loaded again with 8192"}},
+		}(), o: Options{Window: 8192}, model: "a:1b", window: 8192, loads: "[98304]", log: []string{"is small", "loaded already with a window of 98304 tokens; 8192 of them are used"}},
 		{name: "a server that loads less: that counts", server: func() *fake { f := server(able("a:1b", 1e9)); f.clamp = 65536; return f }(),
 			o: Options{Window: 131072}, model: "a:1b", window: 65536, loads: "[131072 65536]", log: []string{"asked for a window of 131072 tokens, the server loaded 65536"}},
 		{name: "a server that loads too little", server: func() *fake { f := server(able("a:1b", 1e9)); f.clamp = 4096; return f }(),
 			code: WrongWindow, says: []string{"131072", "4096"}},
 		{name: "out of memory: a step lower", server: func() *fake { f := server(able("a:1b", 1e9)); f.memory = 70000; return f }(),
-			model: "a:1b", window: 65536, loads: "[131072 98304 65536]", log: []string{"out of memory with 131072 tokens; trying 98304"}},
+			model: "a:1b", window: 65536, loads: "[131072 131072 98304 65536]", log: []string{"out of memory with 131072 tokens; trying to read 512", "out of memory with 131072 tokens; trying 98304"}},
 		{name: "busy while loading", server: func() *fake { f := server(able("a:1b", 1e9)); f.busy = 2; return f }(), model: "a:1b", window: 131072, loads: "[131072 131072 131072]"},
 		{name: "another machine is not judged by this one", server: func() *fake { f := server(able("a:1b", 90e9)); f.address = "http://box:9"; return f }(),
 			o: Options{Model: "a:1b", Machine: noProbe}, model: "a:1b", window: 65536, loads: "[65536]", log: []string{"another machine: box", "could not be judged"}},
@@ -267,166 +313,6 @@ func call(name, args string) reply {
 	return reply{deltas: []chat.Delta{{Call: &chat.Call{ID: "c1", Name: name, Args: json.RawMessage(args)}}}}
 }
 
-func TestToolCheck(t *testing.T) {
-	good := call("probe_sum", `{"b":25,"a":17}`)
-	leak := `<tool_call>{"name":"probe_sum","arguments":{"a":17,"b":25}}</tool_call>`
-	rescue := func(m chat.Message) (chat.Message, error) {
-		if m.Text == leak {
-			return chat.Message{Role: chat.Assistant, Calls: []chat.Call{{Name: "probe_sum", Args: json.RawMessage(`{"a":17,"b":25}`)}}}, nil
-		}
-		return m, nil
-	}
-	for _, test := range []struct {
-		name    string
-		replies []reply
-		rescue  bool
-		verdict Verdict
-		says    string
-		asked   int
-	}{
-		{"right", []reply{good, says("It is QX-07Z.")}, false, Native, "", 2},
-		{"right at the second try", []reply{says("42"), good, says("QX-07Z")}, false, Native, "", 3},
-		{"a broken stream in between", []reply{fails(chat.Broken, 0, "half"), good, says("QX-07Z")}, false, Native, "", 3},
-		{"text only", []reply{says("42"), says("It is 42.")}, false, "", `no call, but the text "It is 42."`, 2},
-		{"a leaked call", []reply{says(leak), says(leak)}, false, "", "a call written as text: \"<tool_call>", 2},
-		{"a leaked call that can be read", []reply{says(leak), says("QX-07Z")}, true, Rescued, "", 2},
-		{"a leak in the thoughts", times(2, reply{deltas: []chat.Delta{{Thinking: `probe_sum(a=17, b=25)`}}}), false, "", "a call written as text", 2},
-		{"naming the tool is no leak", times(2, says("I would use probe_sum for this.")), false, "", "no call, but", 2},
-		{"the decoy", times(2, call("lookup_city", `{"name":"x"}`)), false, "", `a call of "lookup_city"`, 2},
-		{"wrong numbers", times(2, call("probe_sum", `{"a":1,"b":41}`)), false, "", "wrong arguments", 2},
-		{"numbers as text", times(2, call("probe_sum", `{"a":"17","b":"25"}`)), false, "", "wrong arguments", 2},
-		{"two calls", times(2, reply{deltas: append(good.deltas, good.deltas...)}), false, "", "2 calls", 2},
-		{"nothing", times(2, reply{}), false, "", "an empty answer and no call", 2},
-		{"a call instead of an answer", []reply{good, good}, false, "", "another call", 2},
-		{"the result ignored", []reply{good, says("The sum is 42.")}, false, "", `"The sum is 42."`, 2},
-		{"no answer to the result", []reply{good, {}}, false, "", "an empty answer", 2},
-		{"the server refuses tools", []reply{fails(chat.NoTools, 0, "")}, false, "", "a refusal by the server", 1},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var waits []time.Duration
-			model := &scripted{replies: test.replies}
-			c := checker{model: Retry(model, unhurried(Patience{}, &waits)), info: able("a:1b", 1), receipt: "QX-07Z"}
-			if test.rescue {
-				c.rescue = rescue
-			}
-			verdict, err := c.check(t.Context())
-			if len(model.asked) != test.asked {
-				t.Errorf("%d requests, want %d", len(model.asked), test.asked)
-			}
-			if test.says == "" {
-				if err != nil || verdict != test.verdict {
-					t.Fatalf("got %s, %v", verdict, err)
-				}
-				last := model.asked[len(model.asked)-1]
-				result := last.Messages[len(last.Messages)-1].Result
-				calls := last.Messages[len(last.Messages)-2].Calls
-				if result == nil || result.Text != "QX-07Z" || result.CallID != calls[0].ID || result.CallID == "" {
-					t.Errorf("the result does not answer the call: %+v, %+v", result, calls)
-				}
-				return
-			}
-			var wrong *CheckError
-			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), "asked: ") {
-				t.Errorf("got %v, want it to say %q", err, test.says)
-			}
-		})
-	}
-}
-
-// A failed check names what was asked, what came back, and an installed model to try. It is made again each time.
-func TestFailedCheck(t *testing.T) {
-	f := server(able("a:1b", 2e9), able("b:1b", 1e9))
-	f.answer = &scripted{by: func(chat.Request) reply { return says("I cannot call tools.") }}
-	path := filepath.Join(t.TempDir(), "verdicts.json")
-	for range 2 {
-		_, _, err := finish(t, Options{Providers: []Provider{f}, Model: "a:1b", Verdicts: path})
-		var refusal *Refusal
-		if !errors.As(err, &refusal) || refusal.Code != Unproven || !strings.Contains(err.Error(), "I cannot call tools.") ||
-			!strings.Contains(err.Error(), "probe_sum") || !strings.Contains(refusal.Remedy(), "-m b:1b") {
-			t.Errorf("got %v / %v", err, refusal)
-		}
-	}
-	if len(f.answer.asked) != 4 {
-		t.Errorf("%d requests", len(f.answer.asked))
-	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("a failed verdict was kept")
-	}
-}
-
-// A verdict is kept by server version, digest and template; a change of any, damage to the file or age ask again.
-func TestVerdicts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "home", "verdicts.json")
-	now := time.Date(2026, 9, 1, 10, 0, 0, 0, time.UTC)
-	f := server(able("a:1b", 2e9))
-	asked := func(o Options) int {
-		t.Helper()
-		before := len(f.answer.asked)
-		o.Providers, o.Verdicts, o.Now = []Provider{f}, path, func() time.Time { return now }
-		p, log, err := finish(t, o)
-		if err != nil || p.Verdict != Native {
-			t.Fatalf("got %+v, %v\n%s", p, err, log)
-		}
-		return len(f.answer.asked) - before
-	}
-	check := func(name string, want int) {
-		t.Helper()
-		if got := asked(Options{}); got != want {
-			t.Errorf("%s: %d requests, want %d", name, got, want)
-		}
-	}
-	check("first", 2)
-	check("again", 0)
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	f.version = "1.1"
-	check("another server", 2)
-	f.models[0].Template = "changed"
-	check("another template", 2)
-	f.models[0].Digest = "d2"
-	check("another digest", 2)
-	now = now.Add(29 * 24 * time.Hour)
-	check("a month is not over", 0)
-	now = now.Add(2 * 24 * time.Hour)
-	check("a month is over", 2)
-	check("renewed", 0)
-	if err := os.WriteFile(path, []byte(`{"version":1,"verd`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	check("damaged", 2)
-	check("mended", 0)
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".verdicts-*"))
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	f.models[0].Digest = ""
-	check("no digest", 2)
-	check("no digest again", 2)
-}
-
-// A verdict that cannot be kept is a warning.
-func TestVerdictsUnwritable(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, log, err := finish(t, Options{Providers: []Provider{server(able("a:1b", 2e9))}, Verdicts: filepath.Join(file, "verdicts.json")})
-	if err != nil || !strings.Contains(log, "keep the verdict") {
-		t.Errorf("%v\n%s", err, log)
-	}
-}
-
-// A model that is too slow for the check is handed over, said to be unproven.
-func TestSlowCheck(t *testing.T) {
-	f := server(able("a:1b", 2e9))
-	hang := &hanging{}
-	p, log, err := finish(t, Options{Providers: []Provider{loadsOther{f, hang}}, CheckFor: time.Millisecond})
-	if err != nil || p.Verdict != NotKnown || !strings.Contains(log, "unproven") {
-		t.Errorf("got %+v, %v\n%s", p, err, log)
-	}
-}
-
 type hanging struct{}
 
 func (*hanging) Stream(ctx context.Context, _ chat.Request) iter.Seq2[chat.Delta, error] {
@@ -450,7 +336,7 @@ func (l loadsOther) Load(ctx context.Context, m ModelInfo, how Loading) (chat.Mo
 
 func TestLooksRemote(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a:cloud": true, "a:120b-cloud": true, "x/a:9b-CLOUD": true, "a": false, "cloud": false, "cloud:1b": false, "a-cloud:1b": false, "a-cloud": false, "a:cloudy": false, "host:80/a": false,
+		"a:cloud": true, "a:120b-cloud": true, "x/a:9b-CLOUD": true, "a:20b:cloud": true, "a:cloud ": true, "a": false, "cloud": false, "cloud:1b": false, "a-cloud:1b": false, "a-cloud": false, "a:cloudy": false, "host:80/a": false,
 	} {
 		if got := LooksRemote(name); got != want {
 			t.Errorf("%s: got %v", name, got)

@@ -12,9 +12,16 @@ const (
 	NoTools      Code = "no-tools"
 	TooShort     Code = "context-too-short"
 	TooBig       Code = "does-not-fit"
+	TooSlow      Code = "too-slow"
+	Damaged      Code = "damaged" // a file that is no model, or not the whole of one
 	Unproven     Code = "tool-check-failed"
 	PullFailed   Code = "pull-failed"
 	WrongWindow  Code = "wrong-window"
+	InUse        Code = "in-use" // another program has loaded it, or what would have to go for it
+	TooOld       Code = "server-too-old"
+	NoPull       Code = "cannot-pull" // the server has no downloads
+	NoDisk       Code = "no-disk"
+	NoMemory     Code = "out-of-memory" // of the server while it loaded, whatever was tried
 )
 
 // A Refusal is a wish that cannot be met as things are. Needed and Available are the two numbers of a limit, tokens

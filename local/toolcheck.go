@@ -66,11 +66,15 @@ type checker struct {
 
 	report   Report
 	requests int
+	heard    bool // the model has begun an answer
 	wrote    int
 	writing  time.Duration
 }
 
 func newReceipt() string { return fmt.Sprintf("QX-%02dZ", rand.IntN(100)) }
+
+// longestReply is the bytes after which an answer in the check is over, whatever the server was told to allow.
+const longestReply = 256 << 10
 
 // errSlow ends a stage that takes far longer than the model's own speed explains.
 var errSlow = errors.New("slower than its speed explains")
@@ -200,6 +204,8 @@ func (c *checker) ask(ctx context.Context, req chat.Request) (answer chat.Messag
 	}
 	c.requests++
 	answer.Role = chat.Assistant
+	var text, thinking strings.Builder
+	defer func() { answer.Text, answer.Thinking = text.String(), thinking.String() }()
 	for delta, err := range c.model.Stream(ctx, req) {
 		if err != nil {
 			if cause := context.Cause(ctx); errors.Is(cause, errSlow) {
@@ -209,6 +215,8 @@ func (c *checker) ask(ctx context.Context, req chat.Request) (answer chat.Messag
 		}
 		if delta.Wait != nil {
 			answer = chat.Message{Role: chat.Assistant}
+			text.Reset()
+			thinking.Reset()
 			if c.waiting != nil {
 				c.waiting(*delta.Wait)
 			}
@@ -217,8 +225,12 @@ func (c *checker) ask(ctx context.Context, req chat.Request) (answer chat.Messag
 		if delta.Notice != "" {
 			c.report.Notes = append(c.report.Notes, delta.Notice)
 		}
-		answer.Text += delta.Text
-		answer.Thinking += delta.Thinking
+		text.WriteString(delta.Text)
+		thinking.WriteString(delta.Thinking)
+		c.heard = c.heard || delta.Text != "" || delta.Thinking != "" || delta.Call != nil
+		if text.Len()+thinking.Len() > longestReply {
+			return answer, 0, nil // far more than was allowed: it would go on for ever
+		}
 		if delta.Call != nil {
 			answer.Calls = append(answer.Calls, *delta.Call)
 		}

@@ -227,6 +227,31 @@ func TestThoroughCheck(t *testing.T) {
 	}
 }
 
+// An answer without an end is cut off: it is no call. What was heard of the model tells that it has read its opening.
+func TestCheckOfEndlessAnswer(t *testing.T) {
+	model := &endless{}
+	c := checker{model: model, info: able("a:1b", 1), receipt: "QX-07Z"}
+	_, err := c.check(t.Context())
+	var wrong *CheckError
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no call, but the text") || !c.heard {
+		t.Errorf("got %v", err)
+	}
+	if most := 2 * (longestReply/3 + 2); model.sent > most {
+		t.Errorf("%d parts were taken, want at most %d", model.sent, most)
+	}
+}
+
+// endless writes for ever.
+type endless struct{ sent int }
+
+func (e *endless) Stream(context.Context, chat.Request) iter.Seq2[chat.Delta, error] {
+	return func(yield func(chat.Delta, error) bool) {
+		for yield(chat.Delta{Text: "la "}, nil) {
+			e.sent++
+		}
+	}
+}
+
 // An opening that is too large for the window is left out.
 func TestCheckInSmallWindow(t *testing.T) {
 	model := &scripted{}

@@ -122,8 +122,24 @@ func TestSlowReader(t *testing.T) {
 	if req := f.answer.asked[0]; len(req.Messages) != 2 || len(req.Tools) != 2 {
 		t.Errorf("asked with %d messages and %d tools", len(req.Messages), len(req.Tools))
 	}
+	if p.Warm || p.Prefill != 500 {
+		t.Errorf("the opening was not read: warm %v, %v tokens a second", p.Warm, p.Prefill)
+	}
 	if p, log, err = finish(t, o); err != nil || p.Verdict != Native || len(f.answer.asked) != 2 {
 		t.Errorf("asked again: %+v, %v\n%s", p, err, log)
+	}
+}
+
+// Behind a tool check the server has read the session's opening; behind a kept verdict nobody knows.
+func TestWarmAfterCheck(t *testing.T) {
+	o := Options{
+		Providers: []Provider{server(able("a:1b", 2e9))}, Verdicts: filepath.Join(t.TempDir(), "verdicts.json"),
+		Prefix: func(ModelInfo, int) (Prefix, error) { return opening(), nil },
+	}
+	for _, want := range []bool{true, false} {
+		if p, log, err := finish(t, o); err != nil || p.Warm != want {
+			t.Errorf("warm %v, %v\n%s", p.Warm, err, log)
+		}
 	}
 }
 

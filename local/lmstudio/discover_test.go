@@ -173,6 +173,9 @@ func TestDecodeV1(t *testing.T) {
 	if !reflect.DeepEqual(entries[0], want) {
 		t.Errorf("got  %+v\nwant %+v", entries[0], want)
 	}
+	if got := entries[0].info("lmstudio").Format + entries[1].info("lmstudio").Format; got != "gguf" {
+		t.Errorf("formats %q", got)
+	}
 	if got := entries[0].info("lmstudio").Capabilities; strings.Join(got, " ") != "completion tools thinking vision" {
 		t.Errorf("capabilities %q", got)
 	}
@@ -199,6 +202,9 @@ func TestDecodeV0(t *testing.T) {
 	]}`))
 	if !ok || len(entries) != 3 {
 		t.Fatalf("%v %+v", ok, entries)
+	}
+	if got := entries[0].info("lmstudio").Format; got != "mlx" {
+		t.Errorf("format %q", got)
 	}
 	want := entry{
 		key: "a", arch: "gemma3", quant: "4bit", format: "mlx", trained: 131072, declares: true, tools: true, vision: true,

@@ -116,6 +116,11 @@ func (p *Provider) Share(model string, window int) []string {
 	return []string{"load it once for both: lms unload " + quoted(model) + ", then " + load}
 }
 
+// LoadSingle is the command that loads a model with room for one conversation alone: the API cannot.
+func (p *Provider) LoadSingle(model string, window int) string {
+	return "lms unload " + quoted(model) + ", then " + loadCommand(model, window)
+}
+
 // Relieve is what makes the server keep keys and values in half the memory.
 func (p *Provider) Relieve() string {
 	return "in LM Studio's load settings of the model, set K cache and V cache quantization to Q8_0"

@@ -1,11 +1,11 @@
 package ollama
 
 import (
-	"fmt"
 	"net"
-	"net/url"
 	"strconv"
 	"strings"
+
+	"interpreter/local"
 )
 
 // Addresses are the places where a person may have said where the server is, as read by whoever looks at the world.
@@ -22,33 +22,15 @@ const DefaultAddress = "http://127.0.0.1:11434"
 
 // Address is the base URL to use and where it was said. The first place of Addresses that says something counts.
 func Address(a Addresses) (base, source string, err error) {
-	for _, place := range []struct{ text, source string }{
-		{a.Override, "the command line"}, {a.CodexBaseURL, "CODEX_OSS_BASE_URL"}, {a.CodexPort, "CODEX_OSS_PORT"},
-		{a.Configured, "base_url of the configuration"}, {a.OllamaHost, "OLLAMA_HOST"},
-	} {
-		text := strings.TrimSpace(place.text)
-		if text == "" {
-			continue
-		}
-		switch place.source {
-		case "OLLAMA_HOST":
-			return hostAddress(text), place.source, nil
-		case "CODEX_OSS_PORT":
-			port, err := strconv.Atoi(text)
-			if err != nil || port < 1 || port > 65535 {
-				return "", place.source, fmt.Errorf("read %s: %q is no port", place.source, text)
-			}
-			return "http://127.0.0.1:" + text, place.source, nil
-		}
-		if !strings.Contains(text, "://") {
-			text = "http://" + text
-		}
-		u, err := url.Parse(text)
-		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return "", place.source, fmt.Errorf("read %s: %q is no http or https URL", place.source, place.text)
-		}
-		u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1")
-		return u.String(), place.source, nil
+	base, source, err = local.FirstAddress(
+		local.Said{Text: a.Override, Source: "the command line"}, local.Said{Text: a.CodexBaseURL, Source: "CODEX_OSS_BASE_URL"},
+		local.Said{Text: a.CodexPort, Source: "CODEX_OSS_PORT", Port: true}, local.Said{Text: a.Configured, Source: "base_url of the configuration"},
+	)
+	switch {
+	case source != "":
+		return base, source, err
+	case strings.TrimSpace(a.OllamaHost) != "":
+		return hostAddress(a.OllamaHost), "OLLAMA_HOST", nil
 	}
 	return DefaultAddress, "the default", nil
 }
@@ -81,10 +63,7 @@ func hostAddress(text string) string {
 		port = given
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-		if ip != nil && ip.To4() == nil {
-			host = "::1"
-		}
+		host = local.Loopback(ip)
 	}
 	address := scheme + "://" + net.JoinHostPort(host, port)
 	if path = strings.TrimRight(path, "/"); path != "" {

@@ -1,139 +1,24 @@
 package ollama
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"interpreter/local"
 	"interpreter/local/chat"
 	"interpreter/local/localtest"
 )
 
-type expected struct {
-	Text      string
-	Reasoning string
-	Calls     []struct {
-		Name      string
-		Arguments json.RawMessage
-	}
-	Outcome          string
-	Requests         int
-	MinWait          int      `json:"min_wait_ms"`
-	SecondWaitLonger bool     `json:"second_wait_longer"`
-	MustMention      []string `json:"error_must_mention"`
-	Kind             string   `json:"error_kind"`
-	Usage            *struct {
-		Prompt     int `json:"prompt_tokens"`
-		Completion int `json:"completion_tokens"`
-	}
-}
-
-func readJSON(t *testing.T, file string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
-// TestStreams plays testdata/streams. A script goes through local.Retry with a clock that does not wait; a bare body
-// is one answer without repetition. Six minutes of silence become a tenth of a second, against limits scaled alike.
 func TestStreams(t *testing.T) {
-	files, _ := filepath.Glob("testdata/streams/*.expected.json")
-	if len(files) == 0 {
-		t.Fatal("no cases")
-	}
-	for _, file := range files {
-		base := strings.TrimSuffix(file, ".expected.json")
-		t.Run(filepath.Base(base), func(t *testing.T) {
-			var want expected
-			readJSON(t, file, &want)
-			const scale = 1.0 / 3600
-			player := &localtest.Player{Scale: scale}
-			scripted := false
-			if _, err := os.Stat(base + ".script.json"); err == nil {
-				player.Script, scripted = localtest.ReadScript(t, base+".script.json"), true
-			} else {
-				body, err := os.ReadFile(base + ".ndjson")
-				if err != nil {
-					t.Fatal(err)
-				}
-				player.Script.Exchanges = []localtest.Exchange{{Status: 200, Steps: []localtest.Step{{Text: string(body)}}}}
-			}
-			server := httptest.NewServer(player)
-			defer server.Close()
-			p := newProvider(t, server.URL, Options{First: scaled(firstByte, scale), Idle: scaled(betweenTwo, scale)})
-			var m chat.Model = &model{provider: p, info: local.ModelInfo{Name: "m"}, window: 65536}
-			var waits []time.Duration
-			if scripted {
-				m = local.Retry(m, local.Patience{Jitter: func() float64 { return 0.5 }, Sleep: func(_ context.Context, d time.Duration) error {
-					waits = append(waits, d)
-					return nil
-				}})
-			}
-			got, err := localtest.Collect(t.Context(), m, localtest.Hello())
-			checkOutcome(t, want, got, err)
-			if want.Requests > 0 && player.Requests() != want.Requests {
-				t.Errorf("%d requests, want %d", player.Requests(), want.Requests)
-			}
-			if want.MinWait > 0 && (len(waits) == 0 || waits[0] < time.Duration(want.MinWait)*time.Millisecond) {
-				t.Errorf("waits %v, want at least %d ms", waits, want.MinWait)
-			}
-			if want.SecondWaitLonger && (len(waits) != 2 || waits[1] <= waits[0]) {
-				t.Errorf("waits %v, want the second longer", waits)
-			}
-		})
-	}
-}
-
-func scaled(d time.Duration, scale float64) time.Duration { return time.Duration(float64(d) * scale) }
-
-func checkOutcome(t *testing.T, want expected, got localtest.Answer, err error) {
-	t.Helper()
-	if want.Outcome == "ok" != (err == nil) {
-		t.Fatalf("error %v, want outcome %s", err, want.Outcome)
-	}
-	if got.Text != want.Text || got.Thinking != want.Reasoning {
-		t.Errorf("text %q, thinking %q", got.Text, got.Thinking)
-	}
-	if len(got.Calls) != len(want.Calls) {
-		t.Fatalf("calls %+v", got.Calls)
-	}
-	ids := map[string]bool{}
-	for i, c := range got.Calls {
-		var a, b any
-		json.Unmarshal(c.Args, &a)
-		json.Unmarshal(want.Calls[i].Arguments, &b)
-		x, _ := json.Marshal(a)
-		y, _ := json.Marshal(b)
-		if c.Name != want.Calls[i].Name || string(x) != string(y) || c.ID == "" || ids[c.ID] {
-			t.Errorf("call %+v, want %s %s", c, want.Calls[i].Name, y)
-		}
-		ids[c.ID] = true
-	}
-	if want.Usage != nil && (got.Usage.Input != want.Usage.Prompt || got.Usage.Output != want.Usage.Completion) {
-		t.Errorf("usage %+v, want %+v", got.Usage, *want.Usage)
-	}
-	for _, words := range want.MustMention {
-		if err == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("error %v does not mention %q", err, words)
-		}
-	}
-	var failure *chat.Error
-	if want.Kind != "" && (!errors.As(err, &failure) || string(failure.Kind) != want.Kind) {
-		t.Errorf("error %v, want kind %s", err, want.Kind)
-	}
+	localtest.TestStreams(t, localtest.Streams{Bare: ".ndjson", Least: 9, Model: func(base string) chat.Model {
+		p := newProvider(t, base, Options{First: localtest.Scaled(firstByte), Idle: localtest.Scaled(betweenTwo)})
+		return &model{provider: p, info: local.ModelInfo{Name: "m"}, window: 65536}
+	}})
 }
 
 // TestPull plays testdata/pull.
@@ -150,7 +35,7 @@ func TestPull(t *testing.T) {
 				MustMention []string `json:"error_must_mention"`
 				MaxPercent  int64    `json:"max_percent"`
 			}
-			readJSON(t, strings.TrimSuffix(file, ".ndjson")+".expected.json", &want)
+			localtest.ReadJSON(t, strings.TrimSuffix(file, ".ndjson")+".expected.json", &want)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) }))
 			defer server.Close()
 			var failure error
@@ -212,11 +97,11 @@ func TestContext(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			var answers map[string]json.RawMessage
-			readJSON(t, file, &answers)
+			localtest.ReadJSON(t, file, &answers)
 			var want struct {
 				Window int `json:"context_window"`
 			}
-			readJSON(t, strings.TrimSuffix(file, ".json")+".expected.json", &want)
+			localtest.ReadJSON(t, strings.TrimSuffix(file, ".json")+".expected.json", &want)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				answer, ok := answers[r.Method+" "+r.URL.Path]
 				if !ok {

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -50,14 +51,21 @@ func (p *Provider) Models(ctx context.Context) ([]local.ModelInfo, error) {
 	for _, m := range answer.Models {
 		info := local.ModelInfo{
 			Name: m.Name, Provider: p.Name(), Digest: m.Digest, Size: m.Size, Family: m.Details.Family,
-			Parameters: m.Details.ParameterSize, Quantization: m.Details.QuantizationLevel,
-			Trained: m.Details.ContextLength, RemoteHost: remote(m.RemoteHost, m.RemoteModel),
+			Parameters: m.Details.ParameterSize, Quantization: m.Details.QuantizationLevel, Format: strings.ToLower(m.Details.Format),
+			Trained: believed(m.Details.ContextLength), RemoteHost: remote(m.RemoteHost, m.RemoteModel),
 		}
 		if info.Name == "" {
 			info.Name = m.Model
 		}
+		if info.Name == "" {
+			continue // nobody could ask for it
+		}
+		info.Size = min(max(info.Size, 0), mostTotal)
 		for _, c := range m.Capabilities {
 			info.Capabilities = append(info.Capabilities, string(c))
+		}
+		if !info.Can("tools") {
+			info.Capabilities = nil // the list does not look into a file for its template; Show does
 		}
 		list = append(list, info)
 	}
@@ -88,18 +96,33 @@ func (p *Provider) show(ctx context.Context, name string, verbose bool) (local.M
 	if err := p.ask(ctx, limit, http.MethodPost, "/api/show", name, in, &answer); err != nil {
 		return local.ModelInfo{}, err
 	}
-	metadata := local.Metadata(answer.ModelInfo)
+	metadata := local.Metadata(answer.ModelInfo).Plausible()
 	info := local.ModelInfo{
 		Name: name, Provider: p.Name(), Family: answer.Details.Family, Architecture: metadata.Architecture(),
-		Parameters: answer.Details.ParameterSize, Quantization: answer.Details.QuantizationLevel,
-		Template: answer.Template, Parser: answer.Parser, Trained: metadata.Trained(),
+		Parameters: answer.Details.ParameterSize, Quantization: answer.Details.QuantizationLevel, Format: strings.ToLower(answer.Details.Format),
+		Template: answer.Template, Parser: cmp.Or(answer.Parser, directive(answer.Modelfile, "PARSER")), Trained: metadata.Trained(),
 		Configured: numCtx(answer.Parameters), RemoteHost: remote(answer.RemoteHost, answer.RemoteModel),
-		Geometry: metadata.Geometry(),
+		Requires: answer.Requires, Geometry: metadata.Geometry(),
 	}
+	weigh(&info.Geometry, answer.Tensors)
 	for _, c := range answer.Capabilities {
 		info.Capabilities = append(info.Capabilities, string(c))
 	}
 	return info, nil
+}
+
+// weigh adds the bytes of experts and embeddings, as the server lists the tensors. A type whose size is not known here
+// leaves it all open, rather than counting a part.
+func weigh(g *local.Geometry, listed []api.Tensor) {
+	tensors := make([]local.Tensor, len(listed))
+	for i, t := range listed {
+		size, ok := local.TensorBytes(t.Type, t.Shape)
+		if !ok {
+			return
+		}
+		tensors[i] = local.Tensor{Name: t.Name, Bytes: size}
+	}
+	g.Weigh(tensors)
 }
 
 // numCtx finds the window that a model file sets among its parameters, a line each of a padded name and a value.
@@ -108,10 +131,33 @@ func numCtx(parameters string) int {
 		fields := strings.Fields(line)
 		if len(fields) == 2 && fields[0] == "num_ctx" {
 			n, _ := strconv.Atoi(fields[1])
-			return n
+			return believed(n)
 		}
 	}
 	return 0
+}
+
+// believed is a number of tokens that a server tells, 0 for one that no model has.
+func believed(tokens int) int {
+	if tokens < 0 || tokens > 1<<30 {
+		return 0
+	}
+	return tokens
+}
+
+// directive finds a one-line entry of a Modelfile, "" when there is none. Servers, of which none yet fills the field for
+// it, tell the name of a model's parser there alone. What stands within triple quotes is a text and no entry.
+func directive(modelfile, name string) string {
+	text := false
+	for line := range strings.Lines(modelfile) {
+		if word, rest, ok := strings.Cut(strings.TrimSpace(line), " "); ok && !text && word == name {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+		if strings.Count(line, `"""`)%2 == 1 {
+			text = !text
+		}
+	}
+	return ""
 }
 
 // Measure asks for the counts per layer, once for each digest: the answer holds the whole vocabulary.
@@ -145,8 +191,11 @@ func (p *Provider) Loaded(ctx context.Context) ([]local.Resident, error) {
 		if name == "" {
 			name = m.Model
 		}
+		if name == "" {
+			continue
+		}
 		list = append(list, local.Resident{
-			Name: name, Digest: m.Digest, Size: m.Size, VRAM: m.SizeVRAM, Window: m.ContextLength,
+			Name: name, Digest: m.Digest, Size: max(m.Size, 0), VRAM: max(m.SizeVRAM, 0), Window: believed(m.ContextLength), Until: m.ExpiresAt,
 		})
 	}
 	return list, nil

@@ -3,17 +3,16 @@ package ollama
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"interpreter/local/chat"
 )
 
 // said takes the server's words out of an error body: the member "error", a text or an object with a message, or
-// the body as it is.
+// the body as it is. A server from 0.30 on hands the body of its engine's error on as that text, with what the engine
+// printed behind it.
 func said(body []byte) string {
 	var wrapped struct {
 		Error json.RawMessage `json:"error"`
@@ -21,6 +20,11 @@ func said(body []byte) string {
 	text := string(body)
 	if json.Unmarshal(body, &wrapped) == nil && len(wrapped.Error) > 0 {
 		text = errorText(wrapped.Error)
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	wrapped.Error = nil
+	if decoder.Decode(&wrapped) == nil && len(wrapped.Error) > 0 {
+		text = errorText(wrapped.Error) + text[decoder.InputOffset():]
 	}
 	return strings.Join(strings.Fields(text), " ")
 }
@@ -39,22 +43,6 @@ func errorText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func retryAfter(value, date string) time.Duration {
-	if seconds, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return time.Duration(seconds * float64(time.Second))
-	}
-	until, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	// The server's own clock decides, so that a wrong one here does no harm.
-	now, err := http.ParseTime(date)
-	if err != nil {
-		return 0
-	}
-	return max(until.Sub(now), 0)
-}
-
 // rules tell the kind of a failure by words that the server says; the first that fits counts.
 var rules = [...]struct {
 	kind   chat.Kind
@@ -67,13 +55,19 @@ var rules = [...]struct {
 	{chat.Remote, "use a local tag of the same family", []string{"cloud is disabled"}},
 	{chat.Memory, "free memory, or ask for a smaller window with -c model_context_window=N", []string{
 		"requires more system memory", "out-of-memory during startup", "out of memory", "out of device memory", "cudamalloc failed",
-		"hipmalloc failed", "failed to allocate", "allocation failed", "not enough memory", "insufficient memory", "erroroutofdevicememory",
+		"hipmalloc failed", "failed to allocate", "unable to allocate", "bad_alloc", "allocation failed", "not enough memory", "insufficient memory", "erroroutofdevicememory",
 	}},
+	{chat.Invalid, "update the server, or pull the model again", []string{"error loading model", "unknown model architecture"}},
+	{chat.Invalid, "install ollama again: the program that runs models is missing beside it", []string{"llama-server binary not found"}},
 	{chat.Busy, "", []string{"server busy", "maximum pending requests", "loading model", "model is loading", "server loading model"}},
 	{chat.Missing, "check the spelling of the name and its tag", []string{"pull model manifest: file does not exist"}},
+	{chat.Idle, "free memory and disk bandwidth for the load, raise OLLAMA_LOAD_TIMEOUT of the server, or take a smaller model", []string{"timed out waiting for"}},
 	{chat.Invalid, "update the server, or pull the model again", []string{"incompatible with your version", "requires a newer version"}},
 	{chat.Invalid, "", []string{"no user query found in messages", "invalid model name", "does not support chat", "does not support generate"}},
 }
+
+// crashed are words about the process that runs a model, when they are no more than that: it may have lacked memory.
+var crashed = [...]string{"process has terminated", "unexpectedly stopped", "error was encountered while running the model"}
 
 // classify makes an error of a status, 0 within a stream, and the server's words.
 func classify(status int, text, model string) *chat.Error {
@@ -90,12 +84,20 @@ func classify(status int, text, model string) *chat.Error {
 			}
 		}
 	}
+	for _, words := range crashed {
+		if strings.Contains(lower, words) {
+			e.Kind, e.Crash = chat.Server, true
+			return e
+		}
+	}
 	switch {
+	case status/100 == 3:
+		e.Kind, e.Remedy = chat.Invalid, "the server sends on to another address; set that one, since this program follows none by itself"
 	case status == 404 && strings.Contains(lower, "page not found"):
 		e.Kind, e.Remedy = chat.Invalid, "check the address: what answers there has no such call"
 	case status == 404 && (strings.Contains(lower, "not found") || strings.Contains(lower, "no such model")):
 		e.Kind, e.Remedy = chat.Missing, "ollama pull "+model
-	case status == 401:
+	case status == 401 || status == 402:
 		e.Kind, e.Remedy = chat.Denied, "this model runs on the vendor's machines; name a local one with -m"
 	case status == 403:
 		e.Kind, e.Remedy = chat.Denied, "the server refuses this address; use 127.0.0.1 or a name it knows"

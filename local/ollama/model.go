@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
-	"sync"
-	"time"
 
 	"interpreter/local"
 	"interpreter/local/chat"
@@ -18,16 +17,21 @@ type model struct {
 	provider *Provider
 	info     local.ModelInfo
 	window   int
-
-	lock sync.Mutex
-	rate float64 // prompt tokens read in a second, measured; 0: not yet
+	how      local.Loading
+	meter    meter
+	pace     local.Pace
 }
 
-// Load has the server load a model with the options of every later call, and returns when it is in memory.
+// Load has the server load a model with the options of every later call, and returns when it is in memory. A model that
+// may run elsewhere is not loaded: the first request would go there.
 func (p *Provider) Load(ctx context.Context, info local.ModelInfo, l local.Loading) (chat.Model, error) {
-	m := &model{provider: p, info: info, window: l.Window}
+	m := &model{provider: p, info: info, window: l.Window, how: l}
+	if l.Remote {
+		return m, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, loadFor)
 	defer cancel()
+	begun := p.now()
 	res, err := p.send(ctx, http.MethodPost, "/api/chat", info.Name, m.encode(chat.Request{}))
 	if err != nil {
 		return nil, err
@@ -36,6 +40,8 @@ func (p *Provider) Load(ctx context.Context, info local.ModelInfo, l local.Loadi
 	if err := newDecoder(info.Name, nil).read(res.Body, func(chat.Delta) bool { return true }); err != nil {
 		return nil, p.during(ctx, info.Name, err)
 	}
+	now := p.now()
+	m.meter.began(now, now.Sub(begun))
 	return m, nil
 }
 
@@ -52,45 +58,41 @@ func (p *Provider) during(ctx context.Context, name string, err error) error {
 // may take, and for each further one a shorter while.
 func (m *model) Stream(ctx context.Context, req chat.Request) iter.Seq2[chat.Delta, error] {
 	return func(yield func(chat.Delta, error) bool) {
-		body := m.encode(req)
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		first := m.patience(len(body))
-		began := false
-		var lock sync.Mutex
-		dog := newWatchdog(first, m.provider.options.Idle, func() {
-			lock.Lock()
-			defer lock.Unlock()
-			silence := first
-			if began {
-				silence = m.provider.options.Idle
-			}
-			cancel(&chat.Error{Kind: chat.Idle, Model: m.info.Name, Detail: fmt.Sprintf("the server said nothing for %s", silence)})
-		})
-		defer dog.stop()
+		body, messages := m.compose(req)
+		ctx, silence := local.Listen(ctx, m.info.Name, m.pace.Patience(len(body), m.provider.options.First))
+		defer silence.End()
 		res, err := m.provider.send(ctx, http.MethodPost, "/api/chat", m.info.Name, body)
 		if err != nil {
 			yield(chat.Delta{}, m.sized(err))
 			return
 		}
 		defer res.Body.Close()
-		live := reading{res.Body, func() {
-			lock.Lock()
-			began = true
-			lock.Unlock()
-			dog.alive()
-		}}
 		gone := false
-		err = newDecoder(m.info.Name, req.Messages).read(live, func(d chat.Delta) bool {
-			if d.Usage != nil {
-				m.learn(*d.Usage)
-			}
-			// While the consumer works on a delta, silence is not the server's.
-			dog.stop()
+		emit := func(d chat.Delta) bool {
+			silence.Pause() // while the consumer works on a delta, silence is not the server's
 			gone = !yield(d, nil)
-			dog.alive()
+			silence.Allow(m.provider.options.Idle)
 			return !gone
+		}
+		decoder := newDecoder(m.info.Name, req.Messages)
+		decoder.remote = m.how.Remote
+		var wrong error
+		err = decoder.read(heard{res.Body, func() { silence.Allow(m.provider.options.Idle) }}, func(d chat.Delta) bool {
+			if d.Usage != nil {
+				m.pace.Learn(*d.Usage)
+				var notice string
+				if notice, wrong = m.judge(ctx, req, body, messages, *d.Usage); wrong != nil {
+					return false
+				}
+				if notice != "" && !emit(chat.Delta{Notice: notice}) {
+					return false
+				}
+			}
+			return emit(d)
 		})
+		if err == nil {
+			err = wrong
+		}
 		if err != nil && !gone {
 			yield(chat.Delta{}, m.sized(m.provider.during(ctx, m.info.Name, err)))
 		}
@@ -107,26 +109,16 @@ func (m *model) sized(err error) error {
 	return err
 }
 
-// patience is the silence allowed before the first byte: the configured one, or three times what reading a prompt of
-// this size takes at the measured rate.
-func (m *model) patience(size int) time.Duration {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	first := m.provider.options.First
-	if m.rate > 0 {
-		const bytesPerToken = 3.6
-		first = max(first, time.Duration(3*float64(size)/bytesPerToken/m.rate*float64(time.Second)))
-	}
-	return first
+// heard is a body whose every read is told of: the wait for the first byte is another than that between two.
+type heard struct {
+	io.Reader
+	told func()
 }
 
-// learn measures how fast prompts are read. Short readings say little.
-func (m *model) learn(u chat.Usage) {
-	tokens := u.Input - u.CachedInput
-	if tokens < 64 || u.Prefill < time.Second {
-		return
+func (h heard) Read(b []byte) (int, error) {
+	n, err := h.Reader.Read(b)
+	if n > 0 {
+		h.told()
 	}
-	m.lock.Lock()
-	m.rate = float64(tokens) / u.Prefill.Seconds()
-	m.lock.Unlock()
+	return n, err
 }

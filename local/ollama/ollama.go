@@ -8,15 +8,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,6 +38,9 @@ type Provider struct {
 	options Options
 	client  *http.Client
 	pause   func(ctx context.Context, d time.Duration) error
+	now     func() time.Time
+	keep    time.Duration // of options.KeepAlive, negative: for ever
+	leave   time.Duration // until a server of ours that was asked to end is made to
 
 	lock     sync.Mutex
 	measured map[string]local.Geometry // by digest
@@ -51,6 +51,10 @@ const (
 	connectFor = 2 * time.Second
 	listFor    = 5 * time.Second
 	measureFor = 60 * time.Second
+	removeFor  = time.Minute
+
+	unloadLooks, unloadPause = 50, 100 * time.Millisecond
+
 	loadFor    = 20 * time.Minute
 	pullStall  = 2 * time.Minute
 	firstByte  = 30 * time.Minute
@@ -72,22 +76,17 @@ func New(base string, o Options) (*Provider, error) {
 	if o.Idle == 0 {
 		o.Idle = betweenTwo
 	}
+	o.Header = local.Gate(u, o.Header)
 	path := strings.TrimRight(u.Path, "/")
 	u.Path, u.RawQuery, u.Fragment = strings.TrimSuffix(path, "/v1"), "", ""
 	return &Provider{
-		base:    strings.TrimRight(u.String(), "/"),
-		options: o,
-		pause:   local.Sleep,
-		// No proxy and no limit on the whole answer: reading a long prompt may take many minutes.
-		client: &http.Client{
-			Transport: &http.Transport{
-				DialContext:        (&net.Dialer{Timeout: connectFor}).DialContext,
-				DisableCompression: true,
-				MaxIdleConns:       4,
-				IdleConnTimeout:    time.Minute,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		base:     strings.TrimRight(u.String(), "/"),
+		options:  o,
+		pause:    local.Sleep,
+		now:      time.Now,
+		keep:     keepFor(o.KeepAlive),
+		leave:    leaveFor,
+		client:   local.Client(connectFor),
 		measured: map[string]local.Geometry{},
 	}, nil
 }
@@ -101,45 +100,80 @@ func (p *Provider) Address() string { return p.base }
 // StartCommand starts the server.
 func (p *Provider) StartCommand() string { return "ollama serve" }
 
+// Wire is that of the native chat API.
+func (p *Provider) Wire() string { return "ollama" }
+
 // PullCommand installs a model by hand.
 func (p *Provider) PullCommand(model string) string { return "ollama pull " + model }
 
-// The first versions that can be told not to cut prompts, and that can be told to keep everything on this machine.
-var (
-	oldest = [3]int{0, 12, 4}
-	aged   = [3]int{0, 16, 2}
-)
-
-// Advise warns of a server that is too old to be told not to cut a prompt, or older than what is recommended.
-// Development builds call themselves 0.0.0.
-func (p *Provider) Advise(version string) string {
-	v, ok := parseVersion(version)
-	switch {
-	case !ok || v == [3]int{}:
-		return ""
-	case slices.Compare(v[:], oldest[:]) < 0:
-		return fmt.Sprintf("ollama %s cuts long prompts in silence; update it to 0.12.4 or later", version)
-	case slices.Compare(v[:], aged[:]) < 0:
-		return fmt.Sprintf("ollama %s is old: it changes the order of what tools say of themselves, and its cloud cannot be switched off; update it to 0.16.2 or later", version)
+// Share lists what lets another program and this one use a model with the same window.
+func (p *Provider) Share(model string, window int) []string {
+	ways := []string{"ollama stop " + model}
+	if window > 0 {
+		ways = append(ways, fmt.Sprintf("OLLAMA_CONTEXT_LENGTH=%d in the environment of the server, for all programs", window))
 	}
-	return ""
+	return ways
 }
 
-func parseVersion(text string) ([3]int, bool) {
-	var v [3]int
-	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "-")
-	parts := strings.Split(text, ".")
-	if len(parts) > 3 {
-		return v, false
+// Relieve is the setting that keeps keys and values in half the memory. It is read when the server starts.
+func (p *Provider) Relieve() string {
+	return "OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE=q8_0 in the environment of the server, and a restart of it"
+}
+
+// Remove deletes an installed model.
+func (p *Provider) Remove(ctx context.Context, name string) error {
+	return p.ask(ctx, removeFor, http.MethodDelete, "/api/delete", name, map[string]any{"model": name}, nil)
+}
+
+// Unload gives a model's memory back. The server answers before it has: a moment later the list tells.
+func (p *Provider) Unload(ctx context.Context, r local.Resident) error {
+	in := map[string]any{"model": r.Name, "messages": []any{}, "keep_alive": 0, "stream": false}
+	if err := p.ask(ctx, listFor, http.MethodPost, "/api/chat", r.Name, in, nil); err != nil {
+		return err
 	}
-	for i, part := range parts {
-		n, err := strconv.Atoi(part)
+	for range unloadLooks {
+		loaded, err := p.Loaded(ctx)
 		if err != nil {
-			return v, false
+			return err
 		}
-		v[i] = n
+		if !slices.ContainsFunc(loaded, func(have local.Resident) bool { return local.SameModel(have.Name, r.Name) }) {
+			return nil
+		}
+		if err := p.pause(ctx, unloadPause); err != nil {
+			return err
+		}
 	}
-	return v, true
+	return &chat.Error{Kind: chat.Busy, Model: r.Name, Detail: "the server still holds it: another program is using it"}
+}
+
+// gates are the releases that ended what a session suffers from on older ones, the oldest first. From the history of the
+// API's types and of the server's settings.
+var gates = [...]struct {
+	since  string
+	before string // what a server from before it does
+}{
+	{"0.12.4", "cuts long prompts in silence"},
+	{"0.15.6", "changes the order of arguments and of what tools say of themselves"},
+	{"0.16.2", "cannot be told to keep its cloud models off"},
+	{"0.24.0", "hides from a model which members of nested arguments a tool requires"},
+}
+
+// Advise says what a server suffers from that is older than one of the gates, the worst first, and the release that ends
+// it all. Development builds call themselves 0.0.0, which is new enough; so is what is no version of numbers.
+func (p *Provider) Advise(version string) string {
+	var faults []string
+	for _, gate := range gates {
+		if local.OlderThan(version, gate.since) {
+			faults = append(faults, gate.before)
+		}
+	}
+	if len(faults) == 0 {
+		return ""
+	}
+	if last := len(faults) - 1; last > 0 {
+		faults[last] = "and " + faults[last]
+	}
+	return fmt.Sprintf("ollama %s %s; update it to %s or later", version, strings.Join(faults, ", "), gates[len(gates)-1].since)
 }
 
 func (p *Provider) send(ctx context.Context, method, path, model string, body []byte) (*http.Response, error) {
@@ -162,11 +196,14 @@ func (p *Provider) send(ctx context.Context, method, path, model string, body []
 	defer res.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	failure := classify(res.StatusCode, said(text), model)
-	failure.RetryAfter = retryAfter(res.Header.Get("Retry-After"), res.Header.Get("Date"))
+	if model == "" && failure.Kind == chat.Missing { // no model was asked for
+		failure.Kind, failure.Remedy = chat.Invalid, "check the address: what answers there has no such call"
+	}
+	failure.RetryAfter = local.RetryAfter(res.Header)
 	return nil, failure
 }
 
-// ask makes a small request and decodes the answer.
+// ask makes a small request and decodes the answer, unless out is nil.
 func (p *Provider) ask(ctx context.Context, limit time.Duration, method, path, model string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -182,9 +219,12 @@ func (p *Provider) ask(ctx context.Context, limit time.Duration, method, path, m
 		return err
 	}
 	defer res.Body.Close()
-	data, err := io.ReadAll(res.Body)
+	data, err := io.ReadAll(io.LimitReader(res.Body, longestLine))
 	if err != nil {
 		return p.transport(ctx, model, err)
+	}
+	if out == nil {
+		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return &chat.Error{
@@ -198,19 +238,5 @@ func (p *Provider) ask(ctx context.Context, limit time.Duration, method, path, m
 
 // transport says what a failure below HTTP means.
 func (p *Provider) transport(ctx context.Context, model string, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		var failure *chat.Error
-		if errors.As(cause, &failure) || errors.Is(cause, context.Canceled) {
-			return cause
-		}
-		return &chat.Error{Kind: chat.Idle, Model: model, Detail: "no answer from " + p.base + " in time", Err: cause}
-	}
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		return &chat.Error{
-			Kind: chat.Unreachable, Model: model, Detail: "nobody answers at " + p.base, Err: err,
-			Remedy: "start the server with: ollama serve",
-		}
-	}
-	return &chat.Error{Kind: chat.Broken, Model: model, Detail: "the connection broke off", Err: err}
+	return local.ForModel(local.NoAnswer(ctx, err, p.base, "start the server with: ollama serve"), model)
 }

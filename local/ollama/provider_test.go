@@ -13,7 +13,7 @@ import (
 	"interpreter/local/localtest"
 )
 
-func quote(text string) string { return string(appendJSON(nil, text)) }
+func quote(text string) string { return string(local.AppendJSON(nil, text)) }
 
 func newProvider(t testing.TB, base string, o Options) *Provider {
 	t.Helper()

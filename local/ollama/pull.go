@@ -22,18 +22,14 @@ import (
 // is an error, and asking again goes on where it stopped.
 func (p *Provider) Pull(ctx context.Context, name string) iter.Seq2[local.Progress, error] {
 	return func(yield func(local.Progress, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		dog := newWatchdog(pullStall, pullStall, func() {
-			cancel(&chat.Error{Kind: chat.Idle, Model: name, Detail: fmt.Sprintf("the download stood still for %s", pullStall)})
-		})
-		defer dog.stop()
+		ctx, silence := local.Listen(ctx, name, pullStall)
+		defer silence.End()
 		body, err := json.Marshal(map[string]any{"model": name, "stream": true})
 		if err == nil {
 			var res *http.Response
 			if res, err = p.send(ctx, http.MethodPost, "/api/pull", name, body); err == nil {
 				defer res.Body.Close()
-				err = readPull(reading{res.Body, dog.alive}, name, func(at local.Progress) bool { return yield(at, nil) })
+				err = readPull(silence.Reader(res.Body), name, func(at local.Progress) bool { return yield(at, nil) })
 			}
 		}
 		switch {
@@ -47,12 +43,16 @@ func (p *Provider) Pull(ctx context.Context, name string) iter.Seq2[local.Progre
 // errLeft ends a pull whose consumer has gone.
 var errLeft = errors.New("the consumer left")
 
+// mostTotal bounds what a layer may claim to be, so that sums stay sums.
+const mostTotal = 1 << 50
+
 // layers sums a download over its layers. The total grows as layers appear, and a layer may go back when a part of it
 // is fetched again.
 type layers struct {
 	order []string
 	total map[string]int64
 	done  map[string]int64
+	kept  map[string]int64 // what was there when it was first told of
 }
 
 func (l *layers) add(r api.ProgressResponse) {
@@ -62,8 +62,21 @@ func (l *layers) add(r api.ProgressResponse) {
 	if _, known := l.total[r.Digest]; !known {
 		l.order = append(l.order, r.Digest)
 	}
-	l.total[r.Digest] = max(r.Total, l.total[r.Digest])
+	l.total[r.Digest] = max(min(r.Total, mostTotal), l.total[r.Digest])
 	l.done[r.Digest] = min(max(r.Completed, 0), l.total[r.Digest])
+	if _, known := l.kept[r.Digest]; !known && l.total[r.Digest] > 0 {
+		l.kept[r.Digest] = l.done[r.Digest]
+	}
+}
+
+// progress is the sum over all layers; never more is done than there is, and what was there never more than is done.
+func (l *layers) progress(stage string) local.Progress {
+	p := local.Progress{Stage: stage}
+	p.Done, p.Total = l.sum()
+	for _, digest := range l.order {
+		p.Kept += min(l.kept[digest], l.done[digest])
+	}
+	return p
 }
 
 func (l *layers) sum() (done, total int64) {
@@ -77,7 +90,7 @@ func (l *layers) sum() (done, total int64) {
 // readPull reads the lines of a download.
 func readPull(body io.Reader, name string, emit func(local.Progress) bool) error {
 	in := bufio.NewReader(body)
-	all := &layers{total: map[string]int64{}, done: map[string]int64{}}
+	all := &layers{total: map[string]int64{}, done: map[string]int64{}, kept: map[string]int64{}}
 	for {
 		line, err := readLine(in)
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -89,11 +102,10 @@ func readPull(body io.Reader, name string, emit func(local.Progress) bool) error
 				return &chat.Error{Kind: chat.Broken, Model: name, Detail: fmt.Sprintf("a line of the download is no answer: %.120q", line), Err: err}
 			}
 			if len(at.Error) > 0 && string(at.Error) != "null" {
-				return pullFailure(name, errorText(at.Error), all)
+				return pullFailure(name, said(line), all)
 			}
 			all.add(at.ProgressResponse)
-			done, total := all.sum()
-			if !emit(local.Progress{Stage: at.Status, Done: done, Total: total}) {
+			if !emit(all.progress(at.Status)) {
 				return errLeft
 			}
 			if at.Status == "success" {
@@ -130,7 +142,9 @@ func pullFailure(name, text string, all *layers) error {
 		e.Kind, e.Remedy = chat.Broken, "run it again: the damaged file is fetched anew"
 	case strings.Contains(lower, "file does not exist"):
 		e.Kind, e.Remedy = chat.Missing, "check the name and tag of the model"
-	case strings.Contains(lower, "412") || strings.Contains(lower, "newer version"):
+	case strings.Contains(lower, "dial tcp"):
+		e.Remedy = "check the network: the server cannot reach the place that models come from"
+	case strings.Contains(lower, "manifest: 412") || strings.Contains(lower, "newer version"): // a digest may have 412 in it
 		e.Kind, e.Remedy = chat.Invalid, "update the server: this model needs a newer one"
 	}
 	return e

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"interpreter/local"
 	"interpreter/local/chat"
@@ -89,24 +88,29 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
+// The levels of thinking are told to a model whose template writes them, whatever its architecture is called.
 func TestEffort(t *testing.T) {
+	const levels = "Reasoning: {{ .ThinkLevel }}"
 	for _, test := range []struct {
-		architecture string
+		template     string
 		capabilities []string
 		effort       string
 		want         any
 	}{
-		{"qwen3", []string{"thinking"}, "", nil},
-		{"qwen3", []string{"thinking"}, "none", false},
-		{"qwen3", []string{"thinking"}, "high", true},
-		{"qwen3", []string{"tools"}, "high", nil},
-		{"qwen3", []string{"tools"}, "none", nil},
-		{"gptoss", []string{"thinking"}, "none", "low"},
-		{"gpt-oss", []string{"thinking"}, "medium", "medium"},
-		{"gpt-oss", []string{"thinking"}, "xhigh", "high"},
-		{"gpt-oss", []string{"thinking"}, "", nil},
+		{"{{ .Prompt }}", []string{"thinking"}, "", nil},
+		{"{{ .Prompt }}", []string{"thinking"}, "none", false},
+		{"{{ .Prompt }}", []string{"thinking"}, "high", true},
+		{"{{ .Prompt }}", []string{"tools"}, "high", nil},
+		{"{{ .Prompt }}", []string{"tools"}, "none", nil},
+		{levels, []string{"thinking"}, "none", "low"},
+		{levels, []string{"thinking"}, "medium", "medium"},
+		{levels, []string{"thinking"}, "xhigh", "high"},
+		{levels, []string{"thinking"}, "", nil},
+		{levels, []string{"tools"}, "high", nil},
+		{"{% if reasoning_effort is defined %}", []string{"thinking"}, "minimal", "low"},
+		{"", []string{"thinking"}, "low", true},
 	} {
-		got := effort(local.ModelInfo{Architecture: test.architecture, Capabilities: test.capabilities}, test.effort)
+		got := effort(local.ModelInfo{Architecture: "gptoss", Template: test.template, Capabilities: test.capabilities}, test.effort)
 		if got != test.want {
 			t.Errorf("%+v: got %v", test, got)
 		}
@@ -204,25 +208,10 @@ func TestOverflowNumbers(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	for _, test := range []struct {
-		value, date string
-		want        time.Duration
-	}{
-		{"2", "", 2 * time.Second}, {"1.5", "", 1500 * time.Millisecond}, {"", "", 0}, {"-3", "", 0}, {"soon", "", 0},
-		{"Tue, 01 Sep 2026 10:00:30 GMT", "Tue, 01 Sep 2026 10:00:00 GMT", 30 * time.Second},
-		{"Tue, 01 Sep 2026 10:00:00 GMT", "Tue, 01 Sep 2026 10:00:30 GMT", 0},
-	} {
-		if got := retryAfter(test.value, test.date); got != test.want {
-			t.Errorf("%q: got %s, want %s", test.value, got, test.want)
-		}
-	}
-}
-
 func TestAdvise(t *testing.T) {
 	p := newProvider(t, "http://127.0.0.1:1", Options{})
 	for version, want := range map[string]string{
-		"0.12.3": "cuts long prompts", "0.9.6": "cuts long prompts", "0.12.4": "is old", "0.16.1": "is old", "0.16.2": "", "0.0.0": "",
+		"0.12.3": "cuts long prompts", "0.9.6": "cuts long prompts", "0.12.4": "order of arguments", "0.15.5": "order of arguments", "0.15.6": "0.15.6 cannot be told to keep its cloud", "0.16.1": "cloud models off", "0.16.2": "nested arguments", "0.24.0": "", "0.0.0": "",
 		"0.33.0-rc2": "", "1.0": "", "odd": "",
 	} {
 		if got := p.Advise(version); (got == "") != (want == "") || !strings.Contains(got, want) {
@@ -287,23 +276,6 @@ func TestRepeatedCall(t *testing.T) {
 	}
 }
 
-// A slow reader of prompts is given the time it takes.
-func TestPatienceGrows(t *testing.T) {
-	p := newProvider(t, "http://127.0.0.1:1", Options{First: time.Minute})
-	m := &model{provider: p}
-	if got := m.patience(1 << 20); got != time.Minute {
-		t.Errorf("unmeasured: %s", got)
-	}
-	m.learn(chat.Usage{Input: 1000, Prefill: 100 * time.Second})
-	if got := m.patience(36_000); got != 3*1000*time.Second {
-		t.Errorf("at 10 tokens a second, 10,000 tokens: %s", got)
-	}
-	m.learn(chat.Usage{Input: 1000, CachedInput: 990, Prefill: time.Second})
-	if got := m.patience(36_000); got != 3*1000*time.Second {
-		t.Errorf("a cached prompt taught something: %s", got)
-	}
-}
-
 // Counts per layer come by a second, verbose request, once for each digest.
 func TestMeasure(t *testing.T) {
 	verbose := 0
@@ -338,10 +310,61 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// What the tensors weigh is known to the byte: experts, and embeddings apart from the output, which stay in main memory.
+func TestShowWeighs(t *testing.T) {
+	for _, test := range []struct {
+		name, tensors  string
+		experts, onCPU int64
+	}{
+		{"a mixture", `{"name":"token_embd.weight","type":"Q4_K","shape":[256,1000]},{"name":"output.weight","type":"Q6_K","shape":[256,1000]},
+			{"name":"blk.0.ffn_up_exps.weight","type":"MXFP4","shape":[64,32,8]},{"name":"blk.0.ffn_up_shexp.weight","type":"F16","shape":[64,32]}`, 8 * 64 * 17, 1000 * 144},
+		{"embeddings that are the output too", `{"name":"token_embd.weight","type":"F16","shape":[256,1000]}`, 0, 0},
+		{"a type that nobody knows", `{"name":"token_embd.weight","type":"Q4_K","shape":[256,1000]},{"name":"output.weight","type":"Q6_K","shape":[256,1000]},
+			{"name":"blk.0.ffn_up_exps.weight","type":"unknown","shape":[64,32,8]}`, 0, 0},
+		{"none listed", ``, 0, 0},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"model_info":{"general.architecture":"m","m.block_count":1,"m.attention.head_count":8,"m.embedding_length":256,"m.expert_count":8},"tensors":[%s]}`, test.tensors)
+		}))
+		info, err := newProvider(t, server.URL, Options{}).Show(t.Context(), "m")
+		if g := info.Geometry; err != nil || g.ExpertBytes != test.experts || g.OnCPU != test.onCPU {
+			t.Errorf("%s: %d bytes of experts and %d of embeddings, %v", test.name, g.ExpertBytes, g.OnCPU, err)
+		}
+		server.Close()
+	}
+}
+
+// The format of a model's files is told by the list and by what is shown of a model.
+func TestFormats(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/tags" {
+			fmt.Fprint(w, `{"models":[{"name":"a","details":{"format":"gguf"}},{"name":"b","details":{"format":"Safetensors"}},{"name":"c"}]}`)
+			return
+		}
+		fmt.Fprint(w, `{"details":{"format":"safetensors"},"model_info":{"general.architecture":"m"}}`)
+	}))
+	defer server.Close()
+	p := newProvider(t, server.URL, Options{})
+	list, err := p.Models(t.Context())
+	if err != nil || len(list) != 3 || list[0].Format != "gguf" || list[1].Format != "safetensors" || list[2].Format != "" {
+		t.Errorf("got %+v, %v", list, err)
+	}
+	if m, err := p.Show(t.Context(), "b"); err != nil || m.Format != "safetensors" {
+		t.Errorf("got %+v, %v", m, err)
+	}
+	if m, err := local.Whole(t.Context(), p, local.ModelInfo{Name: "b"}); err != nil || m.Format != "safetensors" {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
+
 // The list is asked for once more when the server is not ready with it.
 func TestModelsAgain(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/tags" { // somebody else's, who takes us for another server
+			http.NotFound(w, r)
+			return
+		}
 		if asked++; asked == 1 {
 			http.Error(w, `{"error":"not ready"}`, 500)
 			return

@@ -7,13 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
-	"strconv"
-	"time"
 
 	"github.com/ollama/ollama/api"
 
+	"interpreter/local"
 	"interpreter/local/chat"
 )
 
@@ -45,49 +42,15 @@ type chunk struct {
 // decoder turns the lines of one answer into deltas.
 type decoder struct {
 	model string
-	used  map[string]bool // call ids of the conversation
-	next  int             // number of the next id we make
-	mine  []chat.Call     // calls of this answer
+	ids   *local.IDs
+	mine  []chat.Call // calls of this answer
 
-	content, thinking splice
-}
-
-// splice joins the pieces of a text. A server that cuts between the two escapes of one character leaves half of it at
-// the end of a piece; that half waits for the next.
-type splice struct{ half []byte }
-
-var halfEscape = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"$`)
-
-func (s *splice) add(raw json.RawMessage) (text string, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return "", nil
-	}
-	if len(s.half) > 0 && raw[0] == '"' {
-		raw = slices.Concat([]byte{'"'}, s.half, raw[1:])
-		s.half = nil
-	}
-	if len(raw) > 7 && raw[len(raw)-7] == '\\' {
-		if at := halfEscape.FindSubmatchIndex(raw); at != nil {
-			s.half = bytes.Clone(raw[at[2]:at[3]])
-			raw = append(bytes.Clone(raw[:at[2]]), '"')
-		}
-	}
-	err = json.Unmarshal(raw, &text)
-	return text, err
+	remote            bool // it may run on another machine: a person said so
+	content, thinking local.Splice
 }
 
 func newDecoder(model string, messages []chat.Message) *decoder {
-	d := &decoder{model: model, used: map[string]bool{}, next: 1}
-	for _, m := range messages {
-		for _, call := range m.Calls {
-			d.used[call.ID] = true
-			d.next++
-		}
-		if m.Result != nil {
-			d.used[m.Result.CallID] = true
-		}
-	}
-	return d
+	return &decoder{model: model, ids: local.NewIDs(messages)}
 }
 
 // read decodes until the line that says done. It ends without an error only after that line, or when emit asks it to
@@ -149,17 +112,17 @@ func (d *decoder) line(line []byte, emit func(chat.Delta) bool) (bool, error) {
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return false, classify(0, said(line), d.model)
 	}
-	if host := remote(c.RemoteHost, c.RemoteModel); host != "" {
+	if host := remote(c.RemoteHost, c.RemoteModel); host != "" && !d.remote {
 		return false, &chat.Error{
 			Kind: chat.Remote, Model: d.model, Detail: "the server ran it on " + host + "; what was sent may have left this machine",
 			Remedy: "name a local model with -m",
 		}
 	}
-	thinking, err := d.thinking.add(c.Message.Thinking)
+	thinking, err := d.thinking.Add(c.Message.Thinking)
 	if err != nil {
 		return false, d.noAnswer(line, err)
 	}
-	content, err := d.content.add(c.Message.Content)
+	content, err := d.content.Add(c.Message.Content)
 	if err != nil {
 		return false, d.noAnswer(line, err)
 	}
@@ -175,7 +138,8 @@ func (d *decoder) line(line []byte, emit func(chat.Delta) bool) (bool, error) {
 		if d.repeated(call) {
 			continue
 		}
-		d.name(&call)
+		call.ID = d.ids.Name(call.ID)
+		d.mine = append(d.mine, call)
 		if !emit(chat.Delta{Call: &call}) {
 			return true, nil
 		}
@@ -203,21 +167,6 @@ func (d *decoder) repeated(call chat.Call) bool {
 	return false
 }
 
-// name keeps the server's id when the conversation has not used it, and makes one otherwise.
-func (d *decoder) name(call *chat.Call) {
-	if call.ID == "" || d.used[call.ID] {
-		for {
-			call.ID = "call_" + strconv.Itoa(d.next)
-			d.next++
-			if !d.used[call.ID] {
-				break
-			}
-		}
-	}
-	d.used[call.ID] = true
-	d.mine = append(d.mine, *call)
-}
-
 // arguments keeps an object's bytes as they are. A text that holds an object is that object; nothing at all is an
 // empty one; anything else is kept as what it is, beside an empty object.
 func arguments(raw json.RawMessage) (json.RawMessage, string) {
@@ -228,7 +177,7 @@ func arguments(raw json.RawMessage) (json.RawMessage, string) {
 	case raw[0] == '{':
 		return bytes.Clone(raw), ""
 	case json.Unmarshal(raw, &text) == nil:
-		if isObject(json.RawMessage(text)) {
+		if local.IsObject(json.RawMessage(text)) {
 			return json.RawMessage(text), ""
 		}
 		if text == "" {
@@ -253,30 +202,3 @@ func usage(m api.Metrics) *chat.Usage {
 	}
 	return u
 }
-
-// reading is a body whose every read tells the watchdog that the server lives.
-type reading struct {
-	io.Reader
-	alive func()
-}
-
-func (r reading) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	if n > 0 {
-		r.alive()
-	}
-	return n, err
-}
-
-// watchdog ends a request after silence. It allows first for the first byte and idle between two.
-type watchdog struct {
-	timer *time.Timer
-	idle  time.Duration
-}
-
-func newWatchdog(first, idle time.Duration, bark func()) *watchdog {
-	return &watchdog{time.AfterFunc(first, bark), idle}
-}
-
-func (w *watchdog) alive() { w.timer.Reset(w.idle) }
-func (w *watchdog) stop()  { w.timer.Stop() }

@@ -77,6 +77,31 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// A larger vocabulary is read back, and its rows are weights.
+func TestVocabulary(t *testing.T) {
+	for _, s := range shapes() {
+		s.Vocab = 5000
+		path := filepath.Join(t.TempDir(), "shape.gguf")
+		err := WriteShape(path, s)
+		if s.Architecture == "llama" || s.Architecture == "gemma3" {
+			if err == nil || !strings.Contains(err.Error(), "bytes alone") {
+				t.Errorf("%s: %v", s.Architecture, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := local.ReadGGUF(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Geometry.Vocab != s.Vocab || !slices.Equal(s.parts()[0].shape, []int{s.Width, s.Vocab}) {
+			t.Errorf("%s: read %d tokens, embedding %v", s.Architecture, m.Geometry.Vocab, s.parts()[0].shape)
+		}
+	}
+}
+
 // A shape that no loader could make sense of is refused by what is wrong with it.
 func TestBadShapes(t *testing.T) {
 	for _, s := range shapes() {
