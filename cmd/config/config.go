@@ -14,9 +14,11 @@ type Config struct {
 	ReviewModel                string        `toml:"review_model" later:"true"`
 	Harness                    string        `toml:"harness"`
 	HarnessGuidance            bool          `toml:"harness_guidance"`
-	ModelContextWindow         int           `toml:"model_context_window" min:"1"`
+	ModelContextWindow         int           `toml:"model_context_window" min:"1" max:"1073741824"`
 	ModelAutoCompactTokenLimit int           `toml:"model_auto_compact_token_limit" min:"1"`
 	ModelReasoningEffort       string        `toml:"model_reasoning_effort"`
+	LocalKVCacheType           string        `toml:"local_kv_cache_type" one:"f16 q8_0 q5_1 q5_0 q4_1 q4_0"`
+	ReloadLoadedModels         bool          `toml:"reload_loaded_models"`
 	ToolCheck                  bool          `toml:"tool_check"`
 	ModelCatalogJSON           string        `toml:"model_catalog_json" later:"true" path:"file"`
 	ModelInstructionsFile      string        `toml:"model_instructions_file" path:"file"`

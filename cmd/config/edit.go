@@ -14,14 +14,60 @@ func SetTrust(home, path string, level Trust) error {
 	if level != Trusted && level != Untrusted {
 		return fmt.Errorf("record trust of %s: %q is neither trusted nor untrusted", path, level)
 	}
-	if err := change(home, []string{"projects", path, "trust_level"}, string(level)); err != nil {
+	if err := change(home, edit{[]string{"projects", path, "trust_level"}, string(level)}); err != nil {
 		return fmt.Errorf("record trust of %s: %w", path, err)
 	}
 	return nil
 }
 
-// change sets one string of the user's file and puts the file back in one step, readable by its owner only.
-func change(home string, key []string, value string) error {
+// Value is what a key at the top of the user's file is to say. Text counts unless Number is set.
+type Value struct {
+	Key    string
+	Text   string
+	Number int
+}
+
+// Line is the value as a line of the file.
+func (v Value) Line() string { return v.edit().line() }
+
+func (v Value) edit() edit {
+	if v.Number != 0 {
+		return edit{[]string{v.Key}, int64(v.Number)}
+	}
+	return edit{[]string{v.Key}, v.Text}
+}
+
+// Set writes values at the top of the user's file, all of them or none. Comments, order and everything else stay as
+// they are.
+func Set(home string, values ...Value) error {
+	var edits []edit
+	for _, v := range values {
+		edits = append(edits, v.edit())
+	}
+	if err := change(home, edits...); err != nil {
+		return fmt.Errorf("write the configuration: %w", err)
+	}
+	return nil
+}
+
+// edit is one value, a string or an int64, and where it goes.
+type edit struct {
+	key   []string
+	value any
+}
+
+func (e edit) literal() string {
+	if text, ok := e.value.(string); ok {
+		return quote(text)
+	}
+	return fmt.Sprint(e.value)
+}
+
+// line is the edit as it stands below its table.
+func (e edit) line() string { return e.key[len(e.key)-1] + " = " + e.literal() }
+
+// change edits the user's file and puts it back in one step, readable by its owner only.
+func change(home string, edits ...edit) error {
 	path := UserPath(home)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a file kept elsewhere stays there
@@ -36,9 +82,11 @@ func change(home string, key []string, value string) error {
 	} else if len(raw) > 1 && (raw[0] == 0xFF || raw[0] == 0xFE) {
 		return fmt.Errorf("%s is UTF-16; save it as UTF-8", path)
 	}
-	text, err := assign(path, string(raw), key, value)
-	if err != nil {
-		return err
+	text := string(raw)
+	for _, e := range edits {
+		if text, err = assign(path, text, e); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -46,9 +94,9 @@ func change(home string, key []string, value string) error {
 	return replace(path, bom+text)
 }
 
-// assign returns text with key set to value. It touches one line, or adds a table at the end, and proves by reading
+// assign returns text with an edit made. It touches one line, or adds a table at the end, and proves by reading
 // the result that it says what was meant.
-func assign(path, text string, key []string, value string) (string, error) {
+func assign(path, text string, e edit) (string, error) {
 	if _, _, err := parse(path, text); err != nil {
 		return "", err
 	}
@@ -57,42 +105,77 @@ func assign(path, text string, key []string, value string) (string, error) {
 		ending = "\r\n"
 	}
 	at := places{text: text}
-	table, name := key[:len(key)-1], key[len(key)-1]
+	table := e.key[:len(e.key)-1]
 	edited := ""
-	if m, ok := at.find(key); ok {
-		edited = text[:m.from] + quote(value) + text[m.to:]
+	if m, ok := at.find(e.key); ok {
+		edited = text[:m.from] + e.literal() + text[m.to:]
+	} else if len(table) == 0 {
+		edited = atTop(text, e.line(), ending)
 	} else if m, ok := at.find(table); ok && m.header {
 		end := len(text)
 		if n := strings.IndexByte(text[m.at:], '\n'); n >= 0 {
 			end = m.at + n + 1
 		}
-		head := text[:end]
-		if !strings.HasSuffix(head, "\n") {
-			head += ending
-		}
-		edited = head + name + " = " + quote(value) + ending + text[end:]
+		edited = closed(text[:end], ending) + e.line() + ending + text[end:]
 	} else if ok && strings.HasPrefix(text[m.from:], "{") { // an inline table
 		inner := strings.TrimSpace(text[m.from+1 : m.to-1])
 		if inner != "" {
 			inner = ", " + inner
 		}
-		edited = text[:m.from] + "{ " + name + " = " + quote(value) + inner + " }" + text[m.to:]
+		edited = text[:m.from] + "{ " + e.line() + inner + " }" + text[m.to:]
 	} else if m, ok := at.find(table[:1]); !ok || m.header { // an inline table above cannot be added to
 		if text != "" {
-			if !strings.HasSuffix(text, "\n") {
-				text += ending
-			}
-			text += ending
+			text = closed(text, ending) + ending
 		}
-		edited = text + "[" + dotted(table) + "]" + ending + name + " = " + quote(value) + ending
+		edited = text + "[" + dotted(table) + "]" + ending + e.line() + ending
 	}
 	tree, _, err := parse(path, edited)
 	if err == nil && edited != "" {
-		if now, ok := lookup(tree, key); ok && now == value {
+		if now, ok := lookup(tree, e.key); ok && now == e.value {
 			return edited, nil
 		}
 	}
-	return "", fmt.Errorf("%s is written in a way this program does not edit; add %s = %s by hand", path, dotted(key), quote(value))
+	return "", fmt.Errorf("%s is written in a way this program does not edit; add %s = %s by hand", path, dotted(e.key), e.literal())
+}
+
+// atTop is the text with a line added below the last key that stands in no table; where there is none, above the first
+// table and the comment that belongs to it.
+func atTop(text, line, ending string) string {
+	first, after := len(text), -1
+	for _, m := range scan(text) {
+		if m.header {
+			first = m.at
+			break
+		}
+		after = max(after, m.to)
+	}
+	if after >= 0 {
+		end := len(text)
+		if n := strings.IndexByte(text[after:], '\n'); n >= 0 {
+			end = after + n + 1
+		}
+		return closed(text[:end], ending) + line + ending + text[end:]
+	}
+	if first == len(text) {
+		return closed(text, ending) + line + ending
+	}
+	at := strings.LastIndexByte(text[:first], '\n') + 1
+	for at > 0 {
+		above := strings.LastIndexByte(text[:at-1], '\n') + 1
+		if !strings.HasPrefix(strings.TrimSpace(text[above:at]), "#") {
+			break
+		}
+		at = above
+	}
+	return text[:at] + line + ending + ending + text[at:]
+}
+
+// closed ends the last line of a text.
+func closed(text, ending string) string {
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += ending
+	}
+	return text
 }
 
 // replace writes a file beside the old one and renames it, so that a reader sees one or the other.

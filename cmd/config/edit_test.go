@@ -42,6 +42,49 @@ func TestSetTrust(t *testing.T) {
 	}
 }
 
+func TestSet(t *testing.T) {
+	const lines = "model_provider = \"ollama\"\nmodel = \"q:1\"\n"
+	rows := []struct{ name, before, after string }{
+		{"no file", "", lines},
+		{"a comment alone", "# mine", "# mine\n" + lines},
+		{"below the last key", "# mine\nharness = \"native\" # keep\n\n[tui]\n", "# mine\nharness = \"native\" # keep\n" + lines + "\n[tui]\n"},
+		{"below a long value", "notify = [\n  \"a\", # one\n]\n[tui]\n", "notify = [\n  \"a\", # one\n]\n" + lines + "[tui]\n"},
+		{"no final newline", "harness = \"native\"", "harness = \"native\"\n" + lines},
+		{"above a table and its comment", "# mine\n\n# screen\n[tui]\nx = 1\n", "# mine\n\nmodel_provider = \"ollama\"\nmodel = \"q:1\"\n\n# screen\n[tui]\nx = 1\n"},
+		{"in place", "model = 'old' # why\nmodel_provider = \"lmstudio\"\n[tui]\n", "model = \"q:1\" # why\nmodel_provider = \"ollama\"\n[tui]\n"},
+		{"not the one of a profile", "[profiles.x]\nmodel = \"m\"\n", lines + "\n[profiles.x]\nmodel = \"m\"\n"},
+		{"CRLF", "harness = \"native\"\r\n", "harness = \"native\"\r\nmodel_provider = \"ollama\"\r\nmodel = \"q:1\"\r\n"},
+	}
+	for _, row := range rows {
+		dir := filepath.Join(t.TempDir(), "home")
+		if row.before != "" {
+			write(t, UserPath(dir), row.before)
+		}
+		if err := Set(dir, Value{Key: "model_provider", Text: "ollama"}, Value{Key: "model", Text: "q:1"}); err != nil {
+			t.Errorf("%s: %v", row.name, err)
+			continue
+		}
+		if got, err := os.ReadFile(UserPath(dir)); err != nil || string(got) != row.after {
+			t.Errorf("%s:\n%q\nwant\n%q, %v", row.name, got, row.after, err)
+		}
+	}
+	s := home(t, "model_context_window = 4096\n")
+	if err := Set(s.Home, Value{Key: "model_context_window", Number: 65536}); err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err := Load(s); err != nil || c.ModelContextWindow != 65536 {
+		t.Errorf("a number: %d, %v", c.ModelContextWindow, err)
+	}
+	broken := t.TempDir()
+	write(t, UserPath(broken), "model = = 1\n")
+	if err := Set(broken, Value{Key: "model", Text: "m"}); err == nil {
+		t.Error("a broken file was edited")
+	}
+	if line := (Value{Key: "model", Text: `a"b`}).Line(); line != `model = "a\"b"` {
+		t.Error(line)
+	}
+}
+
 func TestSetTrustRefuses(t *testing.T) {
 	for _, before := range []string{"projects = { \"/x\" = { trust_level = \"trusted\" } }\n", "model = = 1\n", "\xff\xfem\x00", "projects = 3\n"} {
 		dir := t.TempDir()

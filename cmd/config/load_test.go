@@ -284,6 +284,7 @@ func TestBadSettings(t *testing.T) {
 		{"table wanted", "tui = 3\n", []string{"tui", "a table", "integer 3"}},
 		{"in an array of tables", "[[skills.config]]\nname = \"a\"\n[[skills.config]]\nenabled = \"no\"\n", []string{"line 4", "skills.config[1].enabled"}},
 		{"negative", "model_context_window = -1\n", []string{"line 1", "at least 1"}},
+		{"beyond all models", "model_context_window = 99999999999\n", []string{"line 1", "at most 1073741824"}},
 		{"escape", "model_catalog_json = \"C:\\Users\\x\"\n", []string{"line 1", "single quotes"}},
 		{"duplicate key", "model = \"a\"\n\nmodel = \"b\"\n", []string{"model", "line 1", "line 3"}},
 		{"duplicate in inline table", "tui = { theme = \"a\", theme = \"b\" }\n", []string{"tui.theme", "line 1"}},

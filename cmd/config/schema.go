@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -122,6 +123,10 @@ func (w *walk) value(target reflect.Value, tag reflect.StructTag, value any, pat
 		if n, ok := value.(int64); ok {
 			if least := tag.Get("min"); least == "1" && n < 1 || least == "0" && n < 0 {
 				w.complain(wrong, path, "want at least %s, got %d", least, n)
+				return nil, false
+			}
+			if most, err := strconv.ParseInt(tag.Get("max"), 10, 64); err == nil && n > most {
+				w.complain(wrong, path, "want at most %d, got %d", most, n)
 				return nil, false
 			}
 			target.SetInt(n)

@@ -108,6 +108,9 @@ func strict(text string) string {
 	return b.String()
 }
 
+// Harmless is strict for what is printed beside a run: names, errors and lists that servers and files tell.
+func Harmless(text string) string { return strict(text) }
+
 func deceptive(r rune) bool {
 	return r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 ||
 		r == 0x061c || r == 0x180e || r == 0x2028 || r == 0x2029 || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f

@@ -17,7 +17,24 @@ type live struct {
 	shown   string // what of the present answer is on the screen
 	kind    string // "thinking" or "text": which of the two the screen is in
 	doing   string // what is being waited for, "" for nothing
+	word    string // the kind of line that tells of it
 	since   time.Time
+	next    time.Duration // of a silence where lines cannot be written over: when to tell of it again
+	takes   time.Duration // what the wait will take as far as is known, 0 otherwise
+}
+
+// longReading is what a person should know of before they wonder.
+const longReading = time.Minute
+
+// firstWord is how long a silence lasts before it is told of where lines cannot be written over.
+const firstWord = 30 * time.Second
+
+// await notes what is being waited for from now on, or from the next beat.
+func (l *live) await(doing string, since ...time.Time) {
+	l.doing, l.word, l.since, l.next, l.takes = doing, "wait", time.Time{}, firstWord, 0
+	if len(since) > 0 {
+		l.since = since[0]
+	}
 }
 
 // heard shows a piece of an answer. Whole lines are shown as they are; of an unfinished one only what holds no control
@@ -89,7 +106,7 @@ func (h *Human) settle() (told bool) {
 	}
 	_, _ = io.WriteString(h.Out, text+"\n")
 	told = l.kind == "text"
-	*l = live{doing: l.doing, since: l.since}
+	*l = live{doing: l.doing, word: l.word, since: l.since, next: l.next, takes: l.takes}
 	return told
 }
 
@@ -98,26 +115,53 @@ func (h *Human) wait(e event.Event) {
 	l := &h.live
 	switch b := e.Body.(type) {
 	case event.Prompted, event.Did, event.Injected, event.Compacted:
-		l.doing, l.since = "waiting for the model", e.Time
+		doing, takes := h.reading.expect()
+		l.await(doing, e.Time)
+		if l.takes = takes; takes >= longReading {
+			l.next = time.Second // a person is told at once
+		}
 	case event.Waited:
-		l.doing, l.since = "waiting for the server", e.Time
+		l.await("waiting for the server", e.Time)
 	case event.Started:
-		l.doing, l.since = "", e.Time
+		l.await("", e.Time)
 		if b.Need.Effect == action.Runs {
-			l.doing = "running"
+			l.await("running", e.Time)
+		}
+	case event.Heard:
+		// A terminal shows the words themselves, unless thinking is hidden; the server has read in any case.
+		if l.doing != "" && l.doing != writing && (!h.Terminal || l.takes > 0) {
+			l.await(writing, e.Time)
 		}
 	case event.Said, event.Asked, event.TurnEnded:
-		l.doing = ""
+		l.await("")
 	}
 }
 
-// Tick shows on a terminal how long the present silence has lasted. The line is written over by whatever comes next.
+const writing = "the model is writing"
+
+// Tick tells how long the present silence has lasted: on a terminal in a line that is written over by whatever comes
+// next, elsewhere in a line after half a minute, and then each time it has lasted twice as long.
 func (h *Human) Tick(now time.Time) {
 	l := &h.live
-	if !h.Terminal || h.Quiet || l.doing == "" || l.shown != "" || l.since.IsZero() {
+	if h.Quiet || l.doing == "" || l.shown != "" {
 		return
 	}
-	if took := now.Sub(l.since); took >= 2*time.Second {
-		h.rewrite(h.paint(dim, fmt.Sprintf("%s, %d s", l.doing, int(took.Seconds()))))
+	if l.since.IsZero() {
+		l.since = now
+	}
+	took := now.Sub(l.since)
+	if l.takes > 0 && took > l.takes*5/4 {
+		l.doing, l.takes = fmt.Sprintf("waiting for the model, longer than the %s expected", left(l.takes)), 0
+	}
+	switch {
+	case h.Terminal && took >= 2*time.Second:
+		text := fmt.Sprintf("%s, %d s", l.doing, int(took.Seconds()))
+		if l.word != "wait" {
+			text = fmt.Sprintf("%-5s %s", l.word, text)
+		}
+		h.rewrite(h.paint(dim, text))
+	case !h.Terminal && took >= l.next:
+		l.next = max(2*l.next, firstWord, took.Truncate(firstWord)+firstWord)
+		h.print(h.entry(dim, l.word, l.doing+", "+left(took)+" so far"))
 	}
 }

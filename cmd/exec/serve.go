@@ -75,7 +75,7 @@ func Run(ctx context.Context, s Session, o Options) (code int, err error) {
 	go func() {
 		defer close(told)
 		var beat <-chan time.Time
-		if o.Human.Terminal && !o.Human.Quiet {
+		if !o.Human.Quiet {
 			ticker := time.NewTicker(time.Second)
 			defer ticker.Stop()
 			beat = ticker.C

@@ -303,8 +303,8 @@ func TestStages(t *testing.T) {
 		h    Human
 		want string
 	}{
-		{"pipe", Human{}, "pull  layer 50 % of 2.0 GB\npull  layer 100 % of 2.0 GB\nwarning: small window\nready m is ready\n"},
-		{"terminal", Human{Terminal: true}, "\rfind  ollama 0.9 answers\x1b[K\rpull  layer 0 % of 2.0 GB\x1b[K\rpull  layer 5 % of 2.0 GB\x1b[K\rpull  layer 50 % of 2.0 GB\x1b[K\rpull  layer 55 % of 2.0 GB\x1b[K\rpull  layer 100 % of 2.0 GB\x1b[K\r\x1b[Kwarning: small window\nready m is ready\n"},
+		{"pipe", Human{}, "pull  0 % of 2.0 GB\npull  50 % of 2.0 GB\npull  100 % of 2.0 GB\nwarning: small window\nready m is ready\n"},
+		{"terminal", Human{Terminal: true}, "\rfind  ollama 0.9 answers\x1b[K\r   0%  ░░░░░░░░░░░░░░░░░░░░░░░░   0.0 of 2.0 GB \x1b[0K\r\x1b[Kwarning: small window\nready m is ready\n"},
 		{"quiet", Human{Quiet: true}, "warning: small window\n"},
 	}
 	for _, row := range rows {

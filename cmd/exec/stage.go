@@ -10,22 +10,17 @@ import (
 // Stage shows how a model is made ready: on a terminal in one line that is written over, elsewhere the steps that may
 // take minutes, a line each, and a download by tenths. How it ended stays either way.
 func (h *Human) Stage(s local.Stage) {
+	h.live.await("")
 	if s.Warning != "" {
 		h.Warn(s.Warning, "")
 	}
 	if h.Quiet {
 		return
 	}
-	if p := s.Progress; p != nil && p.Total > 0 {
-		part := min(max(p.Done, 0), p.Total) * 10 / p.Total
-		text := h.entry(dim, s.Name, fmt.Sprintf("%s %d %% of %s", strict(p.Stage), min(max(p.Done, 0), p.Total)*100/p.Total, size(p.Total)))
-		switch {
-		case h.Terminal:
-			h.rewrite(text)
-		case part > h.pulled || p.Done == 0 && h.pulled > 0:
-			h.pulled = part
-			h.print(text)
-		}
+	if s.Progress != nil {
+		h.download.Out, h.download.Terminal = h.Out, h.Terminal
+		h.rewrote = h.Terminal
+		h.download.Show(*s.Progress)
 		return
 	}
 	if s.Text == "" {
@@ -40,12 +35,24 @@ func (h *Human) Stage(s local.Stage) {
 	case s.Long:
 		h.print(text)
 	}
+	if s.Long {
+		h.live.await(clip(strict(s.Text), 60))
+		h.live.word = s.Name
+	}
 }
 
 // rewrite puts text over the last line.
 func (h *Human) rewrite(text string) {
 	_, _ = io.WriteString(h.Out, "\r"+text+"\x1b[K")
 	h.rewrote = true
+}
+
+// Wipe takes off a line that would have been written over, before somebody else writes.
+func (h *Human) Wipe() {
+	if h.rewrote {
+		_, _ = io.WriteString(h.Out, "\r\x1b[K")
+		h.rewrote = false
+	}
 }
 
 // clip keeps a line that is written over on one row of the screen.

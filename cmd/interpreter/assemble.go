@@ -34,6 +34,7 @@ type plan struct {
 	schema    json.RawMessage
 	images    int                  // attached to the first prompt
 	stage     func(local.Stage)    // told what getting the model ready is doing
+	tick      func(time.Time)      // told each second meanwhile
 	warn      func(texts []string) // told what is odd, before the model is made ready
 	note      func(texts []string) // told what only a person wants to know
 }
@@ -44,6 +45,7 @@ type assembled struct {
 	log     *event.Log
 	file    *store.File // nil of an ephemeral one
 	held    int         // events of earlier runs; what getting ready has to say of the session is behind them
+	model   *local.Prepared
 }
 
 // close ends the session and what it holds.
@@ -93,13 +95,20 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	if s.Model == "" {
 		s.Model = before.opened.Model
 	}
-	prepared, err := s.ready(ctx, w, f, p.stage)
+	s.prefix = s.beginning(w, known, before)
+	prepared, err := s.ready(ctx, w, f, readying{stage: p.stage, tick: p.tick})
 	if err != nil {
 		return nil, err
 	}
 	if p.images > 0 && len(prepared.Info.Capabilities) > 0 && !prepared.Info.Can("vision") {
 		return nil, try(fmt.Errorf("--image: %s cannot see (it can: %s)", prepared.Info.Name, strings.Join(prepared.Info.Capabilities, ", ")),
 			"-m with a model that has vision, or leave the image out")
+	}
+	if s.chatWire && prepared.Wire == "ollama" {
+		p.warn([]string{"--chat-completions has no effect: ollama is spoken to over its native chat, since the other one cannot name a window"})
+	}
+	if prepared.Leaves {
+		p.warn([]string{prepared.Info.Name + " leaves this machine: what is said to it goes to its vendor"})
 	}
 	p.note(before.differences(prepared.Info.Name, string(s.mode)))
 	if a.log == nil {
@@ -111,7 +120,7 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	if err != nil {
 		return nil, err
 	}
-	parts.Schema = p.schema
+	parts.Schema, a.model = p.schema, prepared
 	a.session, err = agent.New(parts)
 	return a, err
 }
@@ -147,17 +156,11 @@ func (a *assembled) open(w world, s *settings, p plan, known project.Known, prep
 
 // session is what an agent needs, made of what was found.
 func (s *settings) session(w world, box sandbox.Box, known project.Known, m *local.Prepared, log *event.Log, before earlier) (agent.Config, error) {
-	chosen, why, err := s.harness(m.Info, m.Address, before)
+	with, err := s.setting(known, m.Info, m.Address, m.Window, before)
 	if err != nil {
 		return agent.Config{}, err
 	}
-	env := known.Env
-	env.Approval, env.Model, env.Window = s.approval, m.Info.Name, m.Window
-	env.Vision, env.Guidance = m.Info.Can("vision"), s.HarnessGuidance
-	env.Extra = s.DeveloperInstructions
-	if env.Base, err = readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
-		return agent.Config{}, err
-	}
+	chosen := with.harness
 	summary, err := s.summary()
 	if err != nil {
 		return agent.Config{}, err
@@ -171,13 +174,14 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 	}
 	id := idOf(log)
 	return agent.Config{
-		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Wire: "ollama", Window: m.Window,
-		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: why, Env: env,
+		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Wire: m.Wire, Window: m.Window,
+		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: with.why, Env: with.env,
 		Workspace: &action.Workspace{
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
 			Env: withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
 		},
 		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters),
+		Distrust: m.Downgrade,
 	}, nil
 }
 
@@ -219,7 +223,7 @@ func (s *settings) harness(m local.ModelInfo, address string, before earlier) (h
 		return h, "asked for", err
 	}
 	h, why := catalog.For(catalog.Model{
-		Name: m.Name, Provider: m.Provider, BaseURL: address, Architecture: m.Architecture, Template: m.Template, Wire: "ollama",
+		Name: m.Name, Provider: m.Provider, BaseURL: address, Architecture: m.Architecture, Template: m.Template, Wire: wireOf(m.Provider),
 	})
 	return h, why, nil
 }

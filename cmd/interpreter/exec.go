@@ -152,7 +152,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	if err := s.cheapChecks(f, x); err != nil {
 		return err
 	}
-	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", images: len(images), stage: human.Stage}
+	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", images: len(images), stage: human.Stage, tick: human.Tick}
 	if !p.ephemeral {
 		human.GoOn = `interpreter exec resume --last "…"`
 	}
@@ -169,6 +169,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	news := p.listen(human, x.json)
 	a, err := w.assemble(ctx, &s, f, p)
 	if err != nil {
+		human.Wipe()
 		return err
 	}
 	defer a.close()
@@ -182,6 +183,7 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 			return err
 		}
 	}
+	human.Reads(a.model.Prefill, a.model.Warm, a.log.Events()[:a.held])
 	code, err := exec.Run(ctx, a.session, exec.Options{
 		Prompt: chat.Message{Role: chat.User, Text: prompt, Images: images}, Compact: exec.IsCompact(prompt, len(images)),
 		JSON: x.json, From: a.held, LastMessage: x.last, Human: human,
@@ -220,9 +222,6 @@ func (s *settings) cheapChecks(f *flags, x *execFlags) error {
 	if _, inside := project.FindGit(s.dir); !inside && !x.skipGit && !f.confinement.yolo {
 		return try(fmt.Errorf("%s is not inside a git work tree, so there would be no diff to review", s.dir),
 			"git init, or --skip-git-repo-check to go on without")
-	}
-	if f.chatWire {
-		s.warnings = append(s.warnings, "--chat-completions has no effect: ollama is spoken to over its native chat")
 	}
 	if _, err := osexec.LookPath("git"); err != nil {
 		s.warnings = append(s.warnings, "git is not installed: the work goes on, but there is no git diff to review it by")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 
 	"interpreter/agent/store"
@@ -52,15 +53,21 @@ func report(w io.Writer, err error) int {
 	case errors.Is(err, syscall.EPIPE): // whoever read us has had enough
 		return exitFailed
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(w, "interpreter: interrupted")
+		during, known := strings.CutSuffix(err.Error(), ": "+context.Canceled.Error())
+		if known {
+			during = ": " + during
+		} else {
+			during = ""
+		}
+		fmt.Fprintf(w, "interpreter: interrupted%s\n", during)
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(w, "interpreter: %v\n  try: interpreter --help\n", err)
+		fmt.Fprintf(w, "interpreter: %s\n  try: interpreter --help\n", harmless(err.Error()))
 		return exitUsage
 	}
-	fmt.Fprintf(w, "interpreter: %v\n", err)
+	fmt.Fprintf(w, "interpreter: %s\n", harmless(err.Error()))
 	if remedy := remedyOf(err); remedy != "" {
-		fmt.Fprintf(w, "  try: %s\n", remedy)
+		fmt.Fprintf(w, "  try: %s\n", harmless(remedy))
 	}
 	return exitFailed
 }

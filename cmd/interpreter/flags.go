@@ -12,12 +12,12 @@ import (
 type flags struct {
 	overrides, enable, disable []string
 
-	model, provider, profile, harness string
-	oss, pull, strict, chatWire       bool
-	cd                                string
-	addDirs, images                   []string
-	approval                          string
-	confinement                       confinement
+	model, provider, profile, harness   string
+	oss, pull, strict, chatWire, reload bool
+	cd                                  string
+	addDirs, images                     []string
+	approval                            string
+	confinement                         confinement
 }
 
 // confinement is the person's choice of a sandbox: a mode, or --yolo. The last one given counts.
@@ -32,12 +32,13 @@ func (f *flags) addTo(set *pflag.FlagSet) {
 	set.StringArrayVar(&f.enable, "enable", nil, "turn a `feature` on (repeatable)")
 	set.StringArrayVar(&f.disable, "disable", nil, "turn a `feature` off (repeatable)")
 	set.StringVarP(&f.model, "model", "m", "", "`model` to use, as its server names it")
-	set.BoolVar(&f.oss, "oss", false, "use a local provider")
-	set.StringVar(&f.provider, "local-provider", "", "which local `provider`: ollama")
+	set.BoolVar(&f.oss, "oss", false, "use a local provider; the one that answers when none is named")
+	set.StringVar(&f.provider, "local-provider", "", "which local `provider`: ollama, lmstudio, or the id of a configured one")
 	set.StringVarP(&f.profile, "profile", "p", "", "configuration `profile`")
 	set.StringVar(&f.harness, "harness", "", "`harness` to present to the model; see: interpreter harness list")
 	set.BoolVar(&f.pull, "pull", false, "download the model when it is missing")
 	set.BoolVar(&f.chatWire, "chat-completions", false, "force wire_api = \"chat\" on the selected provider")
+	set.BoolVar(&f.reload, "reload", false, "load a model again that another program has loaded with too small a window")
 	set.BoolVar(&f.strict, "strict-config", false, "unknown configuration keys are errors")
 	set.StringVarP(&f.cd, "cd", "C", "", "work in `dir`")
 	set.StringArrayVar(&f.addDirs, "add-dir", nil, "a further writable `dir` (repeatable)")

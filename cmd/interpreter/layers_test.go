@@ -38,12 +38,13 @@ var layers = map[string]string{
 	"benchmarks":         "probes local local/* harness harness/* agent agent/* sandbox sandbox/*",
 	"cmd/config":         "",
 	"cmd/rpc":            "",
+	"cmd/quiet":          "",
 	"cmd/exec":           "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/tui":            "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/acp":            "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/mcpserver":      "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
 	"cmd/appserver":      "agent agent/* local local/chat cmd/config cmd/rpc sandbox/action",
-	"cmd/setup":          "agent agent/* local local/chat probes cmd/config cmd/rpc",
+	"cmd/setup":          "local local/chat probes cmd/config",
 	"cmd/interpreter":    "*",
 }
 

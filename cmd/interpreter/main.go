@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"interpreter/cmd/quiet"
 	"interpreter/sandbox"
 )
 
@@ -17,6 +18,7 @@ import (
 var version = "dev"
 
 func main() {
+	quiet.Restore()
 	sandbox.AsHelper()
 	ctx, stop := interruptible()
 	if filepath.Base(os.Args[0]) == patchProgram {

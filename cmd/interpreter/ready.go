@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"interpreter/harness/catalog"
 	"interpreter/local"
@@ -11,28 +12,81 @@ import (
 	"interpreter/probes"
 )
 
+// readying is what a command wants of a model that is made ready, and how it is told. Each field may be left out.
+type readying struct {
+	model    string            // instead of the one of -m
+	servers  []local.Provider  // instead of those of the run
+	thorough bool              // the tool check with all its stages
+	stage    func(local.Stage) // told each step
+	tick     func(time.Time)   // told each second in between
+}
+
 // ready gets the model.
-func (s *settings) ready(ctx context.Context, w world, f *flags, stage func(local.Stage)) (*local.Prepared, error) {
-	providers, err := s.providers(w)
+func (s *settings) ready(ctx context.Context, w world, f *flags, r readying) (*local.Prepared, error) {
+	if r.servers != nil {
+		s.asked = r.servers
+	}
+	servers, err := s.providers(w)
 	if err != nil {
 		return nil, err
 	}
+	if r.model == "" {
+		r.model = f.model
+	}
 	o := local.Options{
-		Providers: providers, Machine: probes.Probe, Model: f.model, Configured: s.Model, Window: s.ModelContextWindow,
-		Pull: f.pull, Verdicts: filepath.Join(s.home, "verdicts.json"), Rescue: rescue, SkipCheck: !s.ToolCheck, Patience: s.patience(w),
+		Providers: servers, Machine: func(ctx context.Context) probes.Machine { return w.machine(ctx, s.home, false) }, Model: r.model, Configured: s.Model, Window: s.ModelContextWindow,
+		CacheType: local.CacheType(s.LocalKVCacheType), CacheAt: s.cacheAt, Remote: r.model != "", Loads: filepath.Join(s.home, "loads.json"),
+		Reload: func(string) bool { return f.reload || s.ReloadLoadedModels },
+		Pull:   f.pull, Verdicts: s.verdictFile(), Rescue: rescue, SkipCheck: !s.ToolCheck && !r.thorough, Patience: s.patience(w),
+		Prefix: s.prefix, Thorough: r.thorough, Forwarded: probes.Forwarded,
 	}
-	for step, err := range local.Ready(ctx, o) {
-		if err != nil {
-			return nil, err
+	return r.follow(ctx, o)
+}
+
+// step is one that local.Ready yields.
+type step struct {
+	local.Stage
+	err error
+}
+
+// follow makes a model ready and passes on what is told meanwhile, all of it from one goroutine.
+func (r readying) follow(ctx context.Context, o local.Options) (*local.Prepared, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	steps := make(chan step)
+	defer func() {
+		cancel()
+		for range steps { // until the one below has ended
 		}
-		if stage != nil {
-			stage(step)
+	}()
+	go func() {
+		defer close(steps)
+		for stage, err := range local.Ready(ctx, o) {
+			steps <- step{stage, err}
 		}
-		if step.Ready != nil {
-			return step.Ready, nil
+	}()
+	beat := time.NewTicker(time.Second)
+	defer beat.Stop()
+	for {
+		select {
+		case now := <-beat.C:
+			if r.tick != nil {
+				r.tick(now)
+			}
+		case one, open := <-steps:
+			switch {
+			case !open:
+				return nil, errors.New("get a model ready: it ended without one")
+			case one.err != nil:
+				return nil, one.err
+			}
+			if r.stage != nil {
+				r.stage(one.Stage)
+			}
+			if one.Ready != nil {
+				return one.Ready, nil
+			}
 		}
 	}
-	return nil, errors.New("get a model ready: it ended without one")
 }
 
 // rescue reads calls that a server passed on as text, as every harness does.
@@ -43,4 +97,3 @@ func rescue(m chat.Message) (chat.Message, error) {
 	}
 	return h.Decode(m)
 }
-

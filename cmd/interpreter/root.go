@@ -34,6 +34,14 @@ func newRoot(w world) *cobra.Command {
 					return usageError{fmt.Errorf("%q is no command; did you mean %s?", args[0], strings.Join(near, " or "))}
 				}
 			}
+			if len(args) == 0 {
+				if first, err := w.firstRun(f); err != nil || first {
+					if err == nil {
+						err = w.setup(c.Context(), f, setupFlags{})
+					}
+					return err
+				}
+			}
 			return try(fmt.Errorf("this build has no interactive screen"), `interpreter exec "your task", and interpreter exec resume --last "the next one"`)
 		},
 	}
@@ -49,30 +57,39 @@ func newRoot(w world) *cobra.Command {
 		newExec(w, f),
 		newSandbox(w, f),
 		newDebug(w, f),
+		newModels(w, f),
+		newFit(w, f),
+		newProbe(w),
+		newServe(w, f),
+		newDoctor(w, f),
+		newSetup(w, f),
 		newPractice(w),
 		newHarness(w),
 		newCompletion(root, w),
 	)
 	root.SetHelpCommand(newHelp(root, w))
 	versioned(root)
-	complete(root)
+	complete(root, w, f)
 	return root
 }
 
 // complete teaches the shell the values of flags that have a list, and keeps flags of a run out of the help of
-// commands that run nothing.
-func complete(root *cobra.Command) {
+// commands where they do nothing.
+func complete(root *cobra.Command, w world, f *flags) {
 	var harnesses []string
 	for _, h := range catalog.All() {
 		harnesses = append(harnesses, h.Name)
 	}
 	for flag, values := range map[string][]string{
-		"harness": harnesses, "local-provider": {"ollama"},
+		"harness":          harnesses,
 		"sandbox":          {"read-only", "workspace-write", "danger-full-access"},
 		"ask-for-approval": {"untrusted", "on-request", "never"},
 	} {
 		_ = root.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	}
+	_ = root.RegisterFlagCompletionFunc("local-provider", asked(w, f, (*settings).ids))
+	_ = root.RegisterFlagCompletionFunc("model", asked(w, f, func(s *settings) []string { return s.installed(w, f) }))
+	briefly(root, root)
 	for _, c := range root.Commands() {
 		if runs(c) {
 			continue
@@ -83,13 +100,24 @@ func complete(root *cobra.Command) {
 	}
 }
 
+// asked completes a word with what the settings know.
+func asked(w world, f *flags, names func(*settings) []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		s, err := w.settings(f, choices{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(&s), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // runs reports whether a command reads the settings of a run.
 func runs(c *cobra.Command) bool {
 	for c.HasParent() && c.Parent().HasParent() {
 		c = c.Parent()
 	}
 	switch c.Name() {
-	case "practice", "harness", "completion", "help":
+	case "practice", "harness", "completion", "help", "probe":
 		return false
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,10 +187,14 @@ func idIn(path string) string {
 // requests are those that a turn made; tool checks are not among them.
 func requests(ts *testscript.TestScript) []practice.Received {
 	s := on(ts)
-	if s.server == nil {
+	if len(s.servers) == 0 {
 		ts.Fatalf("this script has no model")
 	}
-	return slices.DeleteFunc(s.server.Requests(), func(r practice.Received) bool {
+	var all []practice.Received
+	for _, server := range s.servers {
+		all = append(all, server.Requests()...)
+	}
+	return slices.DeleteFunc(all, func(r practice.Received) bool {
 		return bytes.Contains(r.Body, []byte(`"probe_sum"`))
 	})
 }
@@ -216,6 +221,20 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	default:
 		ts.Fatalf("usage: asked COUNT | [!] asked NUMBER PATTERN")
+	}
+}
+
+// cmdElsewhere is `elsewhere MODEL WINDOW`: another program has Ollama load a model with a window, and goes on using it.
+func cmdElsewhere(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: elsewhere MODEL WINDOW")
+	}
+	body := fmt.Sprintf(`{"model":%q,"options":{"num_ctx":%d},"keep_alive":-1}`, args[0], number(ts, args[1]))
+	answer, err := http.Post(ts.Getenv("OLLAMA_HOST")+"/api/chat", "application/json", strings.NewReader(body))
+	ts.Check(err)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		ts.Fatalf("the server answers %s", answer.Status)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -13,13 +14,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"interpreter/cmd/quiet"
 	"interpreter/local/practice"
+	"interpreter/probes"
 	"interpreter/sandbox"
 )
 
 // The test binary is the program when it is called interpreter or i, and the one that confines a command when the
 // sandbox starts it for that.
 func TestMain(m *testing.M) {
+	quiet.Restore()
 	sandbox.AsHelper()
 	program := func() {
 		ctx, stop := interruptible()
@@ -36,13 +40,26 @@ func TestMain(m *testing.M) {
 func practiceWorld() world {
 	w := thisWorld()
 	w.systemConfig = ""
+	if w.lmstudio = w.env("LMSTUDIO"); w.lmstudio == "" {
+		w.lmstudio = nobody
+	}
+	if file := w.env("MACHINE"); file != "" { // as if the program ran on a machine that was recorded
+		w.probe = func(context.Context, probes.Ask) (m probes.Machine) {
+			text, err := os.ReadFile(file)
+			if err = errors.Join(err, json.Unmarshal(text, &m)); err != nil {
+				panic(err)
+			}
+			return m
+		}
+	}
 	w.patience.Sleep = func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 	w.patience.Jitter = func() float64 { return 0.5 }
 	return w
 }
 
-// Each script is a terminal session in a fresh git repository, with a home of its own and with the model of its
-// `-- model --` section, if it has one. A demand of that model that was not met fails the script.
+// Each script is a terminal session in a fresh git repository, with a home of its own and with the models of its
+// sections `-- model --` (Ollama), `-- lmstudio --` and `-- chat --` (a server of chat completions, at $CHAT), as far as it has
+// them. A demand of a model that was not met fails the script.
 func TestScripts(t *testing.T) {
 	root, err := os.MkdirTemp("/var/tmp", "interpreter-scripts-") // /tmp is one place that commands may write to
 	if err != nil {
@@ -56,23 +73,24 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setUp,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":   cmdExits,
-			"exited":  cmdExited,
-			"json":    cmdJSON,
-			"session": cmdSession,
-			"asked":   cmdAsked,
-			"sent":    cmdSent,
-			"prefix":  cmdPrefix,
-			"await":   cmdAwait,
-			"within":  cmdWithin,
-			"alive":   cmdAlive,
+			"exits":     cmdExits,
+			"exited":    cmdExited,
+			"json":      cmdJSON,
+			"session":   cmdSession,
+			"asked":     cmdAsked,
+			"sent":      cmdSent,
+			"prefix":    cmdPrefix,
+			"await":     cmdAwait,
+			"within":    cmdWithin,
+			"alive":     cmdAlive,
+			"elsewhere": cmdElsewhere,
 		},
 	})
 }
 
 // stage is what the commands of one script share.
 type stage struct {
-	server  *practice.Server // nil without a model
+	servers []*practice.Server
 	home    string
 	mark    time.Time   // of the latest await
 	started []*exec.Cmd // in the background then
@@ -102,12 +120,17 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("BIN", filepath.Dir(program))
 	env.Setenv("OUTSIDE", outside)
 	env.Setenv("OLLAMA_HOST", nobody)
+	env.Setenv("LMSTUDIO", nobody)
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	if env.Getenv("GORACE") == "" {
 		env.Setenv("GORACE", "atexit_sleep_ms=10") // a second at the end of each program otherwise, under -race
 	}
-	if err := s.rehearse(env); err != nil {
-		return err
+	for _, part := range [...]struct{ file, wire, variable string }{
+		{"model", "all", "OLLAMA_HOST"}, {"lmstudio", "lmstudio", "LMSTUDIO"}, {"chat", "chat", "CHAT"},
+	} {
+		if err := s.rehearse(env, part.file, part.wire, part.variable); err != nil {
+			return err
+		}
 	}
 	git := exec.Command("git", "-c", "init.defaultBranch=main", "init", "-q", "--template=")
 	git.Dir, git.Env = env.WorkDir, env.Vars
@@ -117,9 +140,9 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
-// rehearse serves the model of a script.
-func (s *stage) rehearse(env *testscript.Env) error {
-	path := filepath.Join(env.WorkDir, "model")
+// rehearse serves the model of a script on a wire and tells where in a variable.
+func (s *stage) rehearse(env *testscript.Env, file, wire, variable string) error {
+	path := filepath.Join(env.WorkDir, file)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -131,14 +154,18 @@ func (s *stage) rehearse(env *testscript.Env) error {
 	if err != nil {
 		return err
 	}
-	s.server = practice.NewServer(script)
-	s.server.Sleep = forgo
-	listening := httptest.NewServer(s.server)
-	env.Setenv("OLLAMA_HOST", listening.URL)
+	server, err := practice.NewWire(script, wire)
+	if err != nil {
+		return err
+	}
+	server.Sleep = forgo
+	s.servers = append(s.servers, server)
+	listening := httptest.NewServer(server)
+	env.Setenv(variable, listening.URL)
 	env.Defer(func() {
 		listening.CloseClientConnections()
 		listening.Close()
-		if failures := s.server.Failures(); len(failures) > 0 {
+		if failures := server.Failures(); len(failures) > 0 {
 			for _, f := range failures {
 				env.T().Log(f)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"interpreter/cmd/config"
 	"interpreter/harness/catalog"
+	"interpreter/local"
 	"interpreter/sandbox"
 )
 
@@ -16,6 +17,10 @@ type settings struct {
 	warnings []string
 	mode     sandbox.Mode
 	approval string
+	prefix   func(local.ModelInfo, int) (local.Prefix, error) // how the session to come begins; nil: there is none
+	oss      bool                                             // a local provider was asked for, and the configuration names none
+	chatWire bool                                             // --chat-completions
+	asked    []local.Provider                                 // the servers of this run, once they are known
 }
 
 // choices are what a command adds to the shared flags.
@@ -60,8 +65,10 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 	}
 	mode, approval := conf.Permissions()
 	s.mode, s.approval = sandbox.Mode(mode), approval
+	s.chatWire = f.chatWire
 	if f.oss && f.provider == "" {
 		s.ModelProvider = s.OSSProvider
+		s.oss = s.OSSProvider == ""
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"interpreter/cmd/config"
 	"interpreter/local"
+	"interpreter/probes"
 )
 
 // world is everything outside the program that a command may look at.
@@ -28,6 +30,9 @@ type world struct {
 	stdinTerminal, stdoutTerminal, stderrTerminal bool
 
 	patience local.Patience // with a model server; the zero value is a person's
+	lmstudio string         // where that server is when nobody says otherwise; "": its usual port
+
+	probe func(context.Context, probes.Ask) probes.Machine // nil: probes.ProbeAll
 }
 
 func thisWorld() world {

@@ -1,0 +1,202 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+
+	"interpreter/agent/event"
+	"interpreter/cmd/config"
+	"interpreter/sandbox/action"
+)
+
+// How much of an output or a diff a person is shown; the session file has all of it.
+const (
+	outputLines = 40
+	diffLines   = 200
+)
+
+func (h *Human) started(b event.Started) {
+	if h.actions == nil {
+		h.actions = map[string]event.Started{}
+	}
+	h.actions[b.CallID] = b
+	if b.Need.Effect != action.Runs {
+		return // told with its result
+	}
+	command := b.Need.Script
+	if command == "" {
+		command = quoteAll(b.Need.Argv)
+	}
+	if command == "" {
+		command = b.Title
+	}
+	dir := b.Need.Dir
+	if dir == "" {
+		dir = h.dir
+	}
+	command = strings.ReplaceAll(strict(config.Redact(strings.TrimSpace(command))), "\n", "\n      ")
+	h.print(h.entry(cyan, "run", command+h.paint(dim, "   (cwd "+single(dir)+")")))
+}
+
+func (h *Human) did(b event.Did) {
+	begun, known := h.actions[b.CallID]
+	delete(h.actions, b.CallID)
+	switch out := b.Outcome.(type) {
+	case action.Ran:
+		h.ran(out, b)
+		return
+	case action.Changed:
+		h.changed(out)
+		return
+	case action.Planned:
+		h.planned(out)
+		return
+	}
+	what := b.Tool
+	if known && begun.Title != "" {
+		what = begun.Title
+	}
+	word, rest, spaced := strings.Cut(single(what), " ")
+	if !spaced {
+		word, rest = "call", single(what)
+	}
+	if known && begun.Need.Effect == action.Runs {
+		word, rest = "", "" // the line above says what
+	}
+	switch b.Status {
+	case event.Completed:
+		h.print(h.ending(dim, word, rest+found(b.Outcome)))
+	case event.Declined:
+		h.print(h.ending(yellow, word, rest, strings.TrimSuffix("declined: "+single(b.Error), ": ")))
+	case event.Aborted:
+		h.print(h.ending(yellow, word, rest, "stopped after "+span(b.Took)))
+	default:
+		h.print(h.ending(red, word, rest, strings.TrimSuffix(string(b.Status)+": "+single(b.Error), ": ")))
+	}
+}
+
+// ending is the line of an action that has no facts to show; one that was announced has only its verdict left to tell.
+func (h *Human) ending(style, word, rest string, verdict ...string) string {
+	said := h.paint(style, strings.Join(verdict, ""))
+	if word == "" {
+		return said
+	}
+	if said != "" {
+		rest += "  " + said
+	}
+	return h.entry(style, word, rest)
+}
+
+// found says how much a look at the workspace brought.
+func found(out action.Outcome) string {
+	switch out := out.(type) {
+	case action.Seen:
+		if out.Last > 0 {
+			return fmt.Sprintf("  (lines %d to %d of %d)", out.First, out.Last, out.Total)
+		}
+	case action.Found:
+		more := ""
+		if out.More != 0 {
+			more = " and more"
+		}
+		return fmt.Sprintf("  (%d%s)", len(out.Hits), more)
+	case action.Fetched:
+		return fmt.Sprintf("  (HTTP %d)", out.Status)
+	}
+	return ""
+}
+
+func (h *Human) ran(out action.Ran, b event.Did) {
+	took := span(out.Took)
+	if out.Took == 0 {
+		took = span(b.Took)
+	}
+	style, verdict := green, "ok "+took
+	switch {
+	case b.Status == event.Declined:
+		style, verdict = yellow, "declined"
+	case b.Status == event.Aborted:
+		style, verdict = yellow, "stopped after "+span(b.Took)
+	case out.Session != 0:
+		style, verdict = cyan, fmt.Sprintf("still running as %d after %s", out.Session, took)
+	case out.Exit.TimedOut:
+		style, verdict = red, "timed out after "+took
+	case out.Exit.Signal != "":
+		style, verdict = red, "killed by "+out.Exit.Signal+", "+took
+	case out.Exit.Code != 0:
+		style, verdict = red, fmt.Sprintf("exit %d, %s", out.Exit.Code, took)
+	}
+	lines := []string{h.paint(style, verdict)}
+	for _, line := range shorten(clean(out.Output), outputLines) {
+		lines = append(lines, h.paint(dim, line))
+	}
+	for _, denial := range out.Denied {
+		lines = append(lines, h.paint(yellow, "sandbox: ")+single(denial))
+	}
+	h.print(lines...)
+}
+
+// shorten keeps the first and the last lines of a text.
+func shorten(text string, most int) []string {
+	text = strings.TrimRight(text, "\n")
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
+	if len(lines) <= most {
+		return lines
+	}
+	first := most / 2
+	cut := append([]string(nil), lines[:first]...)
+	cut = append(cut, fmt.Sprintf("… %s more lines …", thousands(len(lines)-most)))
+	return append(cut, lines[len(lines)-(most-first):]...)
+}
+
+func (h *Human) changed(out action.Changed) {
+	letters := map[action.ChangeKind]string{action.Added: "A", action.Deleted: "D", action.Modified: "M", action.Moved: "R"}
+	var lines []string
+	for _, f := range out.Files {
+		name := single(f.Path)
+		if f.To != "" {
+			name += " → " + single(f.To)
+		}
+		lines = append(lines, h.entry(cyan, "edit", fmt.Sprintf("%s %s  +%d −%d", letters[f.Kind], name, f.Added, f.Removed)))
+		for _, line := range shorten(strict(f.Diff), diffLines) {
+			lines = append(lines, h.diffLine(line))
+		}
+	}
+	status := h.paint(green, "done")
+	if out.Same {
+		status = h.paint(dim, "nothing to change")
+	}
+	h.print(append(lines, status)...)
+}
+
+func (h *Human) diffLine(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		return h.paint(bold, line)
+	case strings.HasPrefix(line, "@@"):
+		return h.paint(cyan, line)
+	case strings.HasPrefix(line, "+"):
+		return h.paint(green, line)
+	case strings.HasPrefix(line, "-"):
+		return h.paint(red, line)
+	}
+	return line
+}
+
+func (h *Human) planned(out action.Planned) {
+	steps := make([]string, 0, len(out.Items))
+	for _, i := range out.Items {
+		sign, style := "•", plainText
+		switch i.Status {
+		case "completed":
+			sign, style = "✓", green
+		case "in_progress":
+			sign, style = "→", cyan
+		}
+		steps = append(steps, h.paint(style, sign+" "+single(i.Text)))
+	}
+	h.print(h.entry(cyan, "plan", strings.Join(steps, "  ")))
+}

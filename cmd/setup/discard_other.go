@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package setup
+
+import "io"
+
+func discard(io.Reader) {}
