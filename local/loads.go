@@ -90,9 +90,10 @@ func ratioKey(c choice) string {
 	return strings.Join([]string{c.Name(), c.version, cmp.Or(plain(c.model.Architecture), "unknown")}, " ")
 }
 
-// The bounds of a ratio that is believed, and the size below which fixed costs drown it.
+// The bounds of a ratio that is believed, and the size below which fixed costs drown it. A server that lists less than
+// was predicted is not believed: some leave out a second cache, others what they compute in.
 const (
-	leastRatio, mostRatio = 0.8, 1.3
+	leastRatio, mostRatio = 1, 1.3
 	telling               = gib
 )
 

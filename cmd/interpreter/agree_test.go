@@ -118,7 +118,7 @@ func TestFitsAgree(t *testing.T) {
 		{"pictures", "0.31.0", card(24 * gib), "seer:8b", 5 * gib, dense, []string{"completion", "tools", "vision"}, "", "", "f16", 65536},
 		{"an old engine without flash attention", "0.13.0", card(24 * gib), "seer:8b", 5 * gib, dense, []string{"completion", "tools"}, "", "", "f16", 65536},
 		{"a window that was said", "0.31.0", card(32 * gib), "coder:30b", 18 * gib, coder, []string{"completion", "tools"}, "model_context_window = 73728\n", "", "f16", 73728},
-		{"what was measured", "0.31.0", card(32 * gib), "coder:30b", 18 * gib, coder, []string{"completion", "tools"}, "", `{"version":1,"loads":[],"ratios":{"ollama 0.31.0 qwen3moe":0.85}}`, "f16", 131072},
+		{"what was measured", "0.31.0", card(40 * gib), "coder:30b", 18 * gib, coder, []string{"completion", "tools"}, "", `{"version":1,"loads":[],"ratios":{"ollama 0.31.0 qwen3moe":1.25}}`, "f16", 98304},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			address, loaded := library(t, test.version, test.model, test.size, test.info, test.can...)
