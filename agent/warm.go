@@ -143,7 +143,8 @@ func (s *Session) beginning() (chat.Request, error) {
 	return req, nil
 }
 
-// read sends a request and drops the answer. A server that would have to be asked again is left alone.
+// read sends a request and drops the answer. What would have to be repeated is given up: it may be a template's refusal,
+// which another form of the request overcomes, and if the server is only busy nothing is lost.
 func (s *Session) read(ctx context.Context, req chat.Request) error {
 	for d, err := range s.cfg.Model.Stream(ctx, req) {
 		if err != nil {

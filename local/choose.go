@@ -45,7 +45,7 @@ func (r *run) choose(ctx context.Context, servers []answering) (choice, error) {
 	}
 	named, why := r.Model, "named for this run"
 	if named == "" {
-		named, why = r.Configured, "configured"
+		named, why = r.Configured, "chosen before"
 	}
 	if named != "" {
 		c, err := r.named(ctx, stocks, named, why)
@@ -240,6 +240,7 @@ func (r *run) best(ctx context.Context, stocks []stock) (choice, error) {
 		c.residents = residents
 		c.why = fmt.Sprintf("the largest of %d installed models that can do the work here", installed)
 		if len(found) == 1 {
+			c.why = "the only installed model that can do the work here"
 			return c, nil
 		}
 		if adopted(c, r.want()) > 0 || !r.here(c.Address()) {

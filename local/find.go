@@ -79,7 +79,7 @@ func find(ctx context.Context, providers []Provider) ([]answering, error) {
 	refusal.Text = "find a model server: no answer from " + strings.Join(tried, " nor ")
 	refusal.Try = "check the address"
 	if len(start) > 0 {
-		refusal.Try = "start it with: " + strings.Join(start, ", or ") + ", or check the address"
+		refusal.Try = "start it with: " + strings.Join(start, ", or ") + ", or check the address; interpreter setup helps when none is installed"
 	}
 	if failure := (*chat.Error)(nil); errors.As(refusal.Err, &failure) && failure.Kind == chat.Denied && failure.Remedy != "" {
 		refusal.Text, refusal.Try = "find a model server: none lets us in, of "+strings.Join(tried, " and "), failure.Remedy

@@ -191,7 +191,7 @@ func (r *run) nearest(ctx context.Context, failed choice) string {
 			name = other.Model.Name
 		}
 	}
-	return "no other installed model can do the work; " + pullCommand(failed.Provider, name)
+	return pullCommand(failed.Provider, name) + ", since no other installed model can do the work"
 }
 
 // fits reports whether a model could be loaded with enough of a window.

@@ -1,4 +1,5 @@
-// Package local finds, chooses, fits, pulls, checks and loads models on this machine. Ready is its one way in.
+// Package local finds, chooses, fits, pulls, checks and loads models on this machine. Ready is the one way to a model to
+// work with; Judge, Rank and Recommend say what would fit, Download fetches, TakeInventory lists.
 // It knows no prompts of a harness, no tools of an agent and no front end; providers below it own the wire.
 package local
 

@@ -31,7 +31,7 @@ func (r *run) another(ctx context.Context, than string) string {
 	if bearable != "" {
 		return bearable
 	}
-	return "no other installed model can do the work; " + pullCommand(r.servers[0].Provider, suggestion(r.measured(ctx)))
+	return pullCommand(r.servers[0].Provider, suggestion(r.measured(ctx))) + ", since no other installed model can do the work"
 }
 
 // installed lists what the servers have, as far as they say.

@@ -19,8 +19,8 @@ func (r *run) verify(ctx context.Context, c choice, window int) (Resident, error
 	if !ok {
 		have, ok = resident(loaded, c.model)
 	}
-	if !ok && len(loaded) == 1 {
-		// Models that share weights are listed under the name that was loaded first.
+	if !ok && len(loaded) == 1 && !loaded[0].Guessed {
+		// Ollama lists models that share weights under the name that was loaded first.
 		have, ok = loaded[0], true
 	}
 	switch {
@@ -89,7 +89,7 @@ func (r *run) warnSlots(c choice, fit Fit, have Resident) error {
 	if more := keeps(have.Slots) - keeps(1); more > 0 && c.model.Size > 0 {
 		text += fmt.Sprintf(": unless they share one window of %d tokens, which %s does not tell, that takes up to %s more than one", fit.Window, c.Name(), Bytes(more))
 	}
-	return r.warn("load", text+"; room for one is had by: "+single.LoadSingle(c.model.Name, fit.Window))
+	return r.warn("load", text+"; to keep room for one: "+single.LoadSingle(c.model.Name, fit.Window))
 }
 
 // remember records what was loaded, and how well its memory was predicted. A record that cannot be kept is a warning.

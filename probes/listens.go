@@ -8,15 +8,6 @@ import (
 	"strings"
 )
 
-// Listens reports whether a process of this system listens at a TCP port, as the kernel's own table tells. known is false
-// where there is no such table to read, which is everywhere but on Linux.
-func Listens(port int) (listening, known bool) {
-	if runtime.GOOS != "linux" {
-		return false, false
-	}
-	return listens(os.DirFS("/"), port)
-}
-
 // Forwarded reports a loopback port that leads out of this system: in WSL2 or in a container, and nobody here
 // listens at it. Whoever answers there is Windows itself, the host of the container or a machine beyond, so what
 // is measured here is not what the server has.
@@ -33,7 +24,8 @@ func forwarded(root fs.FS, port int) bool {
 	return kind == "wsl2" || kind == "container"
 }
 
-// listens looks through the tables of both kinds of addresses; a kernel without IPv6 has only one.
+// listens reports whether a process of this system listens at a TCP port, as the kernel's own tables of both kinds of
+// addresses tell; a kernel without IPv6 has only one. known is false where there is no such table to read.
 func listens(root fs.FS, port int) (listening, known bool) {
 	for _, name := range []string{"proc/net/tcp", "proc/net/tcp6"} {
 		table, err := fs.ReadFile(root, name)

@@ -2,6 +2,7 @@ package probes
 
 import (
 	"net"
+	"os"
 	"runtime"
 	"testing"
 	"testing/fstest"
@@ -59,11 +60,11 @@ func TestListeners(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
-	if listening, known := Listens(port); known && !listening {
+	if listening, known := listens(os.DirFS("/"), port); known && !listening {
 		t.Errorf("port %d is ours", port)
 	}
 	listener.Close()
-	if listening, _ := Listens(port); listening {
+	if listening, _ := listens(os.DirFS("/"), port); listening {
 		t.Errorf("port %d is closed", port)
 	}
 }

@@ -106,7 +106,7 @@ func (d *Download) text(p local.Progress) string {
 		speed := float64(p.Done-first.done) / span.Seconds()
 		text += ", " + size(int64(speed)) + "/s"
 		if speed > 0 {
-			text += ", " + left(time.Duration(float64(p.Total-p.Done)/speed*float64(time.Second))) + " left"
+			text += ", " + left(time.Duration(min(float64(p.Total-p.Done)/speed, 1e6)*float64(time.Second))) + " left" // more is no number of nanoseconds
 		}
 	}
 	return text

@@ -34,6 +34,17 @@ func TestDownloadTellsSpeedAndTimeLeft(t *testing.T) {
 	}
 }
 
+// Of a download that hardly moves, the time left is no negative number.
+func TestDownloadThatHardlyMoves(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	d := &Download{Now: func() time.Time { return now }}
+	d.text(local.Progress{Total: 60e9})
+	now = now.Add(14 * time.Second)
+	if got := d.text(local.Progress{Done: 1, Total: 60e9}); !strings.HasSuffix(got, ", more than a day left") {
+		t.Error(got)
+	}
+}
+
 // A bar goes on when more parts come into sight or one is fetched again, and is full only in the end.
 func TestDownloadBar(t *testing.T) {
 	var b bytes.Buffer

@@ -107,9 +107,6 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	if s.chatWire && prepared.Wire == "ollama" {
 		p.warn([]string{"--chat-completions has no effect: ollama is spoken to over its native chat, since the other one cannot name a window"})
 	}
-	if prepared.Leaves {
-		p.warn([]string{prepared.Info.Name + " leaves this machine: what is said to it goes to its vendor"})
-	}
 	p.note(before.differences(prepared.Info.Name, string(s.mode)))
 	if a.log == nil {
 		if err = a.open(w, s, p, known, prepared); err != nil {

@@ -231,14 +231,14 @@ func (w world) findEnvironment() []finding {
 	if at := strings.TrimSpace(w.env("OLLAMA_HOST")); at != "" {
 		if everywhere(at) {
 			found = append(found, warn("environment", "OLLAMA_HOST=127.0.0.1, unless others are to use it",
-				"OLLAMA_HOST=%s: a server started with it answers everybody in the network; it is asked at this machine's own address", at))
+				"OLLAMA_HOST=%s: a server started with it answers everybody in the network; it is asked at this machine's own address", unlocked(at)))
 		} else {
-			found = append(found, ok("environment", "OLLAMA_HOST=%s: where ollama is looked for", at))
+			found = append(found, ok("environment", "OLLAMA_HOST=%s: where ollama is looked for", unlocked(at)))
 		}
 	}
 	for _, name := range []string{"CODEX_OSS_BASE_URL", "CODEX_OSS_PORT"} {
 		if at := w.env(name); at != "" {
-			found = append(found, ok("environment", "%s=%s: moves the local server of a run, before config.toml", name, at))
+			found = append(found, ok("environment", "%s=%s: moves the local server of a run, before config.toml", name, unlocked(at)))
 		}
 	}
 	if at := w.env("OLLAMA_MODELS"); at != "" {
@@ -266,6 +266,24 @@ func (w world) findEnvironment() []finding {
 	return found
 }
 
+// unlocked is an address without what opens a gate: a name with a password, and a query. What doctor says is passed on.
+func unlocked(at string) string {
+	at, _, hidden := strings.Cut(at, "?")
+	if hidden {
+		at += "?…"
+	}
+	scheme, rest, found := strings.Cut(at, "://")
+	if !found {
+		scheme, rest = "", at
+	} else {
+		scheme += "://"
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = "…" + rest[i:]
+	}
+	return scheme + rest
+}
+
 // everywhere reports an address that a server binds to all interfaces with.
 func everywhere(at string) bool {
 	at = strings.Trim(at, `"' `)
@@ -284,7 +302,7 @@ func everywhere(at string) bool {
 func (w world) findTerminal() finding {
 	kind := cmp.Or(w.env("TERM"), "not set")
 	if !w.stdoutTerminal {
-		return ok("terminal", "standard output is none; TERM is %s", kind)
+		return ok("terminal", "standard output is no terminal; TERM is %s", kind)
 	}
 	colours := "16 colours"
 	switch {

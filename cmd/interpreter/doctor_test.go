@@ -176,6 +176,16 @@ func TestSurroundings(t *testing.T) {
 			t.Errorf("%s: %v", at, got)
 		}
 	}
+	for _, name := range []string{"OLLAMA_HOST", "CODEX_OSS_BASE_URL"} { // what doctor says ends up in reports
+		for at, want := range map[string]string{
+			"http://me:s3cret@box.lan:1/v1?key=s3cret": "=http://…@box.lan:1/v1?…:", "me:s3@cret@box.lan:1": "=…@box.lan:1:", "box.lan:1": "=box.lan:1:",
+		} {
+			w := world{env: func(asked string) string { return map[string]string{name: at}[asked] }}
+			if got := w.findEnvironment()[0].Text; !strings.Contains(got, name+want) || strings.Contains(got, "cret") {
+				t.Errorf("%s=%s: %s", name, at, got)
+			}
+		}
+	}
 }
 
 // A hanging server does not keep doctor.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,10 +60,10 @@ func report(w io.Writer, err error) int {
 		} else {
 			during = ""
 		}
-		fmt.Fprintf(w, "interpreter: interrupted%s\n", during)
+		fmt.Fprintf(w, "interpreter: interrupted%s\n", harmless(during))
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(w, "interpreter: %s\n  try: interpreter --help\n", harmless(err.Error()))
+		fmt.Fprintf(w, "interpreter: %s\n  try: %s\n", harmless(err.Error()), cmp.Or(remedyOf(usage), "interpreter --help"))
 		return exitUsage
 	}
 	fmt.Fprintf(w, "interpreter: %s\n", harmless(err.Error()))

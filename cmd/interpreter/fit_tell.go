@@ -82,7 +82,7 @@ func reasonOf(j local.Judgement) string {
 // reasons are told as well.
 func tellFits(w io.Writer, machine string, all []local.Judgement, explain, named bool) error {
 	fits := &table{heads: []string{"MODEL", ">SIZE", ">WINDOW", "KV", "WHERE", ">NEEDS / HAS GiB", ">TOK/S", "SPEED", "VERDICT"}}
-	refused := &table{heads: []string{"NOT HERE", ">SIZE", ">NEEDS / HAS GiB", "WHY", "RATHER"}}
+	refused := &table{heads: []string{"NOT HERE", ">SIZE", ">NEEDS / HAS GiB", "WHY", "INSTEAD"}}
 	var quantised, timed, bound bool
 	for _, j := range all {
 		bound = bound || j.Fit.Bound
@@ -118,7 +118,7 @@ func tellFits(w io.Writer, machine string, all []local.Judgement, explain, named
 		fmt.Fprintln(&b)
 	}
 	if timed {
-		fmt.Fprintln(&b, "TOK/S is predicted: with an empty window → at 32k tokens.")
+		fmt.Fprintln(&b, "TOK/S is predicted: with an empty window → at 32k tokens. KV is the number format of keys and values.")
 	}
 	if bound {
 		fmt.Fprintln(&b, "≤ is a bound and no prediction: the layers of the model are not known, only about how large its files are.")

@@ -123,7 +123,7 @@ func (s stock) silent() error {
 	}
 	remedy := "check the address"
 	if len(start) > 0 {
-		remedy = "start it with: " + strings.Join(start, ", or ")
+		remedy = "start it with: " + strings.Join(start, ", or ") + "; interpreter setup helps when none is installed"
 	}
 	return try(fmt.Errorf("find a model server: no answer from %s", strings.Join(where, " nor ")), remedy)
 }

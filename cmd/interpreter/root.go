@@ -49,7 +49,7 @@ func newRoot(w world) *cobra.Command {
 	root.SetVersionTemplate("interpreter {{.Version}}\n")
 	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{try(err, c.CommandPath()+" --help")} })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().BoolP("help", "h", false, "help for the command")
 	f.addTo(root.PersistentFlags())
@@ -144,7 +144,10 @@ func name(w world) string {
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return usageError{err}
+			if strings.Contains(err.Error(), "arg(s)") {
+				err = fmt.Errorf("want %s, got %d arguments", strings.TrimSuffix(c.UseLine(), " [flags]"), len(args))
+			}
+			return usageError{try(err, c.CommandPath()+" --help")}
 		}
 		return nil
 	}

@@ -103,7 +103,7 @@ func (w world) serve(ctx context.Context, f *flags, q *serveWishes) error {
 		return ctx.Err()
 	case errors.As(err, &failure) && failure.Kind != chat.Unreachable:
 		return try(fmt.Errorf("serve at %s: something answers there that is no %s server: %w", p.Address(), p.Name(), err),
-			"interpreter serve --port "+nextPort(p.Address()))
+			"interpreter serve"+flagOf(p.Name())+" --port "+nextPort(p.Address()))
 	}
 	var plan servePlan
 	if p.Name() == "ollama" { // LM Studio is told nothing
@@ -189,7 +189,7 @@ func (s *settings) starting(w world, q *serveWishes) (local.Provider, string, er
 	}
 	if !local.OnThisMachine(p.Address()) {
 		return nil, "", try(fmt.Errorf("serve: %s is looked for at %s, which is another machine", id, p.Address()),
-			"interpreter serve --port "+usualPort(id)+", which listens on this one")
+			"interpreter serve"+flagOf(id)+" --port "+usualPort(id)+", which listens on this one")
 	}
 	return p, "", nil
 }
@@ -251,7 +251,15 @@ func (s *settings) alreadyServed(ctx context.Context, p local.Provider, version 
 	if len(differs) > 0 {
 		text += "; " + strings.Join(differs, "; ")
 	}
-	return try(fmt.Errorf("%s", text), fmt.Sprintf("use it as it is, or %s and start anew, or interpreter serve --port %s for a second one", stop, nextPort(p.Address())))
+	return try(fmt.Errorf("%s", text), fmt.Sprintf("use it as it is, or %s and start anew, or interpreter serve%s --port %s for a second one", stop, flagOf(p.Name()), nextPort(p.Address())))
+}
+
+// flagOf names a server to interpreter serve, which starts Ollama when nothing is said.
+func flagOf(id string) string {
+	if id == builtIn[0] {
+		return ""
+	}
+	return " --local-provider " + id
 }
 
 // nextPort is one that a second server may have.
@@ -287,7 +295,11 @@ func (w world) stopServing(f *flags, q *serveWishes) error {
 	var address string
 	if q.port > 0 {
 		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(q.port))
-	} else if p, _, err := s.starting(w, q); err == nil && len(all) > 1 {
+	} else if len(all) > 1 { // which one is not a guess to make
+		p, _, err := s.starting(w, q)
+		if err != nil {
+			return err
+		}
 		address = strings.TrimPrefix(p.Address(), "http://")
 	}
 	var others []string

@@ -177,7 +177,7 @@ func (s *settings) tellServing(ctx context.Context, w world, p local.Provider, p
 	for _, name := range slices.Sorted(maps.Keys(started.Environ)) {
 		why := plan.why[name]
 		if was := w.env(name); was != "" && was != started.Environ[name] {
-			why += fmt.Sprintf(" (your environment has %s)", was)
+			why += fmt.Sprintf(" (your environment has %s)", unlocked(was))
 		}
 		t.add("  "+name+"="+started.Environ[name], why)
 	}

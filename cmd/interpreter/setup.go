@@ -123,8 +123,11 @@ func (s *settings) startFor(ctx context.Context, w world, f *flags, p local.Prov
 		return setup.Started{}, err
 	}
 	out := setup.Started{PID: started.PID}
-	if len(started.Environ) > 0 { // ours alone
-		out.Log, out.End = setup.Tidy(plan.Log, w.userHome()), name(w)+" serve --stop"
+	if len(started.Environ) > 0 { // ours alone, and only it is told what the plan says
+		out.Log, out.End, out.Warnings = setup.Tidy(plan.Log, w.userHome()), name(w)+" serve --stop", plan.warnings
+		if len(servings(s.home)) > 1 {
+			out.End += " --port " + local.PortOf(started.Address)
+		}
 	}
 	return out, nil
 }

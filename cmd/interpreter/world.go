@@ -70,7 +70,7 @@ func (w world) folders(cd string) (folders, error) {
 	user := w.userHome()
 	home, err := config.Home(w.env, user)
 	if err != nil {
-		return folders{}, try(err, "set HOME, or INTERPRETER_HOME to a folder that exists")
+		return folders{}, try(err, "set HOME, or INTERPRETER_HOME to a folder that exists (mkdir -p makes one)")
 	}
 	if user == "" {
 		user = string(filepath.Separator)

@@ -253,6 +253,9 @@ func start(ctx context.Context, w World, s State, p local.Provider) (State, stri
 		text += " To end it: " + started.End
 	}
 	w.Screen.done("started", text)
+	for _, odd := range started.Warnings {
+		w.Screen.warn(sentence(odd))
+	}
 	return s, serverStep, nil
 }
 

@@ -47,6 +47,8 @@ type Started struct {
 	PID int
 	Log string // path of what it prints
 	End string // the command that ends it
+
+	Warnings []string // what is odd about how it was started
 }
 
 // Wish is what is to be made ready.

@@ -301,13 +301,13 @@ func TestNoServer(t *testing.T) {
 	w.Startable = func(p local.Provider) bool { return p.Name() == "ollama" }
 	w.Start = func(context.Context, local.Provider) (Started, error) {
 		started = true
-		return Started{PID: 77, Log: "/home/ollama.log", End: "interpreter serve --stop"}, nil
+		return Started{PID: 77, Log: "/home/ollama.log", End: "interpreter serve --stop", Warnings: []string{"the service has other models"}}, nil
 	}
 	w.Ask, w.Screen.Out = &answers{t: t, lines: []string{"*"}}, out
 	if err := Run(t.Context(), w); !errors.Is(err, ErrLeft) || !started {
 		t.Error(started, err)
 	}
-	if text := out.String(); !strings.Contains(text, "Ollama (process 77) keeps running") || !strings.Contains(text, "interpreter serve --stop") {
+	if text := out.String(); !strings.Contains(text, "Ollama (process 77) keeps running") || !strings.Contains(text, "interpreter serve --stop") || !strings.Contains(text, "The service has other models.") {
 		t.Error(text)
 	}
 }

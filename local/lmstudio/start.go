@@ -46,6 +46,14 @@ func (p *Provider) Start(ctx context.Context, s local.Serving) (local.Started, e
 		return local.Started{}, fmt.Errorf("start LM Studio's server: one answers at %s already", server.base)
 	}
 	daemon := startDaemon(ctx, run)
+	ready := false
+	defer func() {
+		if !ready && daemon > 0 { // started here, and for nothing
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), listFor*2)
+			defer cancel()
+			_, _ = run(ending, "daemon", "down")
+		}
+	}()
 	if out, err := run(ctx, "server", "start", "--port", port, "--json", "--quiet"); err != nil {
 		if ctx.Err() != nil {
 			return local.Started{}, context.Cause(ctx)
@@ -55,6 +63,7 @@ func (p *Provider) Start(ctx context.Context, s local.Serving) (local.Started, e
 	if err := server.wait(ctx); err != nil {
 		return local.Started{}, err
 	}
+	ready = true
 	return server.started(ctx, s.Detach, daemon), nil
 }
 

@@ -153,6 +153,9 @@ func TestStartRefusals(t *testing.T) {
 	if _, err := p.Start(t.Context(), local.Serving{Address: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), "the port is taken") {
 		t.Errorf("lms fails: %v", err)
 	}
+	if !strings.HasSuffix(a.did(), "; daemon down") {
+		t.Errorf("what was started for nothing stays: %s", a.did())
+	}
 	if _, err := p.Start(t.Context(), local.Serving{Address: "nowhere"}); err == nil || !strings.Contains(err.Error(), "host:port") {
 		t.Errorf("no address: %v", err)
 	}

@@ -57,6 +57,7 @@ const (
 
 	loadFor    = 20 * time.Minute
 	pullStall  = 2 * time.Minute
+	verifyFor  = 30 * time.Minute
 	firstByte  = 30 * time.Minute
 	betweenTwo = 5 * time.Minute
 )

@@ -29,7 +29,12 @@ func (p *Provider) Pull(ctx context.Context, name string) iter.Seq2[local.Progre
 			var res *http.Response
 			if res, err = p.send(ctx, http.MethodPost, "/api/pull", name, body); err == nil {
 				defer res.Body.Close()
-				err = readPull(silence.Reader(res.Body), name, func(at local.Progress) bool { return yield(at, nil) })
+				err = readPull(silence.Reader(res.Body), name, func(at local.Progress) bool {
+					if strings.HasPrefix(at.Stage, "verifying") { // of a large file on a slow disk it says nothing more until it has read it
+						silence.Allow(verifyFor)
+					}
+					return yield(at, nil)
+				})
 			}
 		}
 		switch {

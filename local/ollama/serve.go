@@ -71,7 +71,7 @@ func (p *Provider) start(ctx context.Context, s local.Serving) (local.Started, e
 	program, err := exec.LookPath(cmp.Or(s.Program, "ollama"))
 	if err != nil {
 		return local.Started{}, &local.Refusal{
-			Code: local.NoServer, Text: "start a server: ollama is not installed, or its program is not where the shell looks", Err: err,
+			Code: local.NoServer, Text: "start a server: ollama is not installed, or its program is not in PATH",
 			Try: cmp.Or(p.Install(runtime.GOOS), "install ollama"),
 		}
 	}
@@ -328,7 +328,7 @@ func (t *tail) said() string {
 		if err != nil {
 			return ""
 		}
-		text = make([]byte, min(size-t.from, lastWords))
+		text = make([]byte, max(min(size-t.from, lastWords), 0)) // somebody may have emptied it
 		n, _ := file.ReadAt(text, size-int64(len(text)))
 		text = text[:n]
 	}

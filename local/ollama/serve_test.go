@@ -244,3 +244,14 @@ func TestStartFails(t *testing.T) {
 		t.Error("a command for what nobody built")
 	}
 }
+
+// A log that is shorter than it was has no last words of ours.
+func TestLastWordsOfAnEmptiedLog(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(log, []byte("anew\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := (&tail{file: log, from: 4096}).said(); said != "" {
+		t.Error(said)
+	}
+}

@@ -36,10 +36,18 @@ type listed struct {
 
 // window is the window that the list says is served, 0 when it does not say.
 func (m listed) window() int {
-	if m.Meta != nil && m.Meta.Served > 0 {
+	if m.Meta != nil && believed(m.Meta.Served) > 0 {
 		return m.Meta.Served
 	}
-	return cmp.Or(m.MaxLen, m.Context, m.Window)
+	return cmp.Or(believed(m.MaxLen), believed(m.Context), believed(m.Window))
+}
+
+// believed is a count that a server tells, 0 for one that no model has: sums are made of it.
+func believed(n int) int {
+	if n < 0 || n > 1<<30 {
+		return 0
+	}
+	return n
 }
 
 // resident reports whether a model is in memory: all that a server lists are, but for those that llama.cpp's router
@@ -51,7 +59,7 @@ func (m listed) resident() bool {
 func (m listed) info(provider string) local.ModelInfo {
 	info := local.ModelInfo{Name: m.ID, Provider: provider, Configured: m.window()}
 	if m.Meta != nil {
-		info.Trained, info.Size, info.Parameters = m.Meta.Trained, m.Meta.Size, parameters(m.Meta.Parameters)
+		info.Trained, info.Size, info.Parameters = believed(m.Meta.Trained), min(max(m.Meta.Size, 0), 1<<50), parameters(m.Meta.Parameters)
 	}
 	return info
 }
@@ -119,6 +127,7 @@ func (p *Provider) props(ctx context.Context, model string, limit time.Duration)
 		address += "?" + query.Encode()
 	}
 	err = p.ask(ctx, limit, address, model, &out)
+	out.Settings.Window, out.Slots = believed(out.Settings.Window), believed(out.Slots)
 	var failure *chat.Error
 	switch {
 	case err == nil:
@@ -270,7 +279,7 @@ func (p *Provider) resident(ctx context.Context, m listed, limit time.Duration) 
 	}
 	r := local.Resident{Name: m.ID, Guessed: true, Slots: told.Slots, Window: cmp.Or(told.Settings.Window, m.window(), p.options.Window)}
 	if m.Meta != nil {
-		r.Size = m.Meta.Size
+		r.Size = min(max(m.Meta.Size, 0), 1<<50)
 	}
 	return r, nil
 }

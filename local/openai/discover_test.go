@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -186,6 +187,22 @@ func TestServers(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// Counts that no model has are none: sums are made of them.
+func TestNonsenseCounts(t *testing.T) {
+	p := newProvider(t, serving(t, map[string]any{
+		"/v1/models": json.RawMessage(`{"data":[{"id":"m","owned_by":"llamacpp","max_model_len":-4,"meta":{"n_ctx_train":4611686018427387904,"n_ctx":9223372036854775807,"size":-5}}]}`),
+		"/props":     json.RawMessage(`{"default_generation_settings":{"n_ctx":-1},"total_slots":9007199254740993,"build_info":"b1"}`),
+	}).URL, Options{Window: 65536})
+	info, err := p.Show(t.Context(), "m")
+	if err != nil || info.Trained != 0 || info.Configured != 65536 || info.Size != 0 {
+		t.Errorf("show %+v, %v", info, err)
+	}
+	loaded, err := p.Loaded(t.Context())
+	if err != nil || len(loaded) != 1 || loaded[0].Window != 65536 || loaded[0].Slots != 0 || loaded[0].Size != 0 {
+		t.Errorf("loaded %+v, %v", loaded, err)
 	}
 }
 
