@@ -171,12 +171,25 @@ func complete(ctx context.Context, p Provider, listed ModelInfo) (ModelInfo, err
 	return shown, nil
 }
 
+// leastTrained is the context that a model must have been trained for: what a person has named as the window may be less
+// than an agent is given unasked.
+func (r *run) leastTrained() int {
+	if r.Window > 0 {
+		return min(r.Window, NearFloor)
+	}
+	return NearFloor
+}
+
 // candidates are the models that could do the work, the largest first: of models that fit, more weights know more.
 // left says why the others are not among them.
-func candidates(ctx context.Context, stocks []stock) (found []choice, left []string) {
+func candidates(ctx context.Context, stocks []stock, floor int) (found []choice, left []string) {
 	var wait sync.WaitGroup
 	var lock sync.Mutex
 	slots := make(chan struct{}, 4)
+	needed := floor
+	if floor == NearFloor {
+		needed = Floor
+	}
 	for _, s := range stocks {
 		for _, m := range s.models {
 			wait.Go(func() {
@@ -194,8 +207,8 @@ func candidates(ctx context.Context, stocks []stock) (found []choice, left []str
 					why = fmt.Sprintf("needs %s %s, this is %s", s.Name(), full.Requires, s.version)
 				} else if len(full.Capabilities) > 0 && !full.Can("tools") {
 					why = "cannot call tools"
-				} else if full.Trained > 0 && full.Trained < NearFloor {
-					why = fmt.Sprintf("was trained for %d tokens, %d are needed", full.Trained, Floor)
+				} else if full.Trained > 0 && full.Trained < floor {
+					why = fmt.Sprintf("was trained for %d tokens, %d are needed", full.Trained, needed)
 				}
 				lock.Lock()
 				defer lock.Unlock()
@@ -227,7 +240,7 @@ func (r *run) best(ctx context.Context, stocks []stock) (choice, error) {
 			Try: pullCommand(stocks[0].Provider, suggestion(r.measured(ctx))) + ", or name one with -m NAME --pull",
 		}
 	}
-	found, left := candidates(ctx, stocks)
+	found, left := candidates(ctx, stocks, r.leastTrained())
 	if err := ctx.Err(); err != nil {
 		return choice{}, err
 	}

@@ -164,7 +164,7 @@ func (r *run) note(p *Prepared, c choice) error {
 func (r *run) nearest(ctx context.Context, failed choice) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	found, _ := candidates(ctx, r.installed(ctx))
+	found, _ := candidates(ctx, r.installed(ctx), r.leastTrained())
 	kept := readVerdicts(r.Verdicts)
 	best, rank := "", 4
 	for _, other := range found {

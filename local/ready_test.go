@@ -222,6 +222,7 @@ func TestReady(t *testing.T) {
 			f.loaded = []Resident{{Name: "a:1b", Digest: "older", Window: 98304}}
 			return f
 		}(), model: "a:1b", window: 131072, loads: "[131072]"},
+		{name: "a window that was said is enough for a model trained for it", server: server(short, mute), o: Options{Window: 32768}, model: "short:1b", window: 32768, loads: "[32768]", log: []string{"is small"}},
 		{name: "an explicit window is kept", server: func() *fake {
 			f := server(able("a:1b", 1e9))
 			f.loaded = []Resident{{Name: "a:1b", Window: 98304}}
@@ -252,6 +253,7 @@ func TestReady(t *testing.T) {
 		{name: "no tools declared", server: server(mute, able("a:1b", 1e9)), o: Options{Model: "mute:1b"}, code: NoTools, says: []string{"cannot call tools", "-m a:1b"}},
 		{name: "trained for too little", server: server(short), o: Options{Model: "short:1b"}, code: TooShort, says: []string{"40960", "65536"}},
 		{name: "unless a person insists", server: server(short), o: Options{Model: "short:1b", Window: 32768}, model: "short:1b", window: 32768, loads: "[32768]", log: []string{"is small"}},
+		{name: "nothing installed was trained for the window that was said", server: server(short), o: Options{Window: 49152}, code: NoModel, says: []string{"short:1b was trained for 40960 tokens, 49152 are needed"}},
 		{name: "nothing installed can do the work", server: server(cloud, short, mute), code: NoModel, says: []string{"big:cloud runs on another machine", "mute:1b cannot call tools", "short:1b was trained for 40960"}},
 		{name: "too big", server: server(able("b:90b", 90e9)), code: TooBig, says: []string{"b:90b", "GiB", "-m"}},
 		{name: "none of several fits", server: server(able("b:90b", 90e9), able("c:80b", 80e9)), code: TooBig, says: []string{"c:80b"}},

@@ -11,7 +11,7 @@ import (
 func (r *run) another(ctx context.Context, than string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	found, _ := candidates(ctx, r.installed(ctx))
+	found, _ := candidates(ctx, r.installed(ctx), r.leastTrained())
 	bearable := ""
 	for _, c := range found {
 		if SameModel(c.model.Name, than) {
