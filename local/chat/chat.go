@@ -28,6 +28,12 @@ type Message struct {
 	Images   []Image `json:"images,omitempty"`
 	Calls    []Call  `json:"calls,omitempty"`
 	Result   *Result `json:"result,omitempty"`
+	// Written is an answer's whole text as it came, when Text is only part of it: thoughts or calls stood in it too. A
+	// wire never sends it; harness.Request decides what goes back.
+	Written string `json:"written,omitempty"`
+	// Seal is what a server gave beside Thinking to know it again: a signature, or the thoughts in a form of its own. It goes
+	// back as it came, with the Thinking it belongs to, on the wires that have a place for it.
+	Seal string `json:"seal,omitempty"`
 }
 
 // Image is a picture given to a model, in the bytes it was read in.
@@ -88,6 +94,7 @@ const (
 type Delta struct {
 	Text     string
 	Thinking string
+	Seal     string // of the thinking so far
 	Call     *Call
 	Usage    *Usage
 	Finish   Finish
