@@ -33,7 +33,7 @@ func (b *bare) Start(ctx context.Context, c Command) (Process, error) {
 		return nil, err
 	}
 	return begin(ctx, c, func(files []*os.File) (running, error) {
-		proc, err := os.StartProcess(path, c.Argv, &os.ProcAttr{Dir: dir, Env: withMarkers(c.Env), Files: files,
+		proc, err := os.StartProcess(path, c.Argv, &os.ProcAttr{Dir: dir, Env: withMarkers(c.Env), Files: append(files[:3:3], c.Extra...),
 			Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.TTY}})
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Argv[0], plain(err))

@@ -22,6 +22,9 @@ func (b *bare) Start(ctx context.Context, c Command) (Process, error) {
 	if b.policy.Mode != FullAccess && !c.Outside {
 		return nil, fmt.Errorf("start %s: nothing can confine it here", c.Argv[0])
 	}
+	if len(c.Extra) > 0 {
+		return nil, fmt.Errorf("start %s: this system passes on no files beside the standard three", c.Argv[0])
+	}
 	dir := c.Dir
 	if dir == "" {
 		dir = b.policy.Dir

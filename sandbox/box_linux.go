@@ -121,7 +121,7 @@ func (b *box) Start(ctx context.Context, c Command) (Process, error) {
 		after = func() []string { return guard.undo(b.policy.Home) }
 	}
 	p, err := begin(ctx, c, func(files []*os.File) (running, error) {
-		run, err := launch(ctx, b.prog, plan, files, unlock)
+		run, err := launch(ctx, b.prog, plan, append(files[:3:3], c.Extra...), unlock)
 		if err != nil {
 			return nil, err
 		}

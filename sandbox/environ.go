@@ -30,7 +30,8 @@ var markers = []string{"INTERPRETER_SANDBOX", "INTERPRETER_SANDBOX_NETWORK_DISAB
 
 // fixed is set for every command: it has no screen, nobody to page for and nobody to ask.
 var fixed = []string{"NO_COLOR=1", "TERM=dumb", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_CTYPE=C.UTF-8", "COLORTERM=",
-	"PAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "INTERPRETER_CI=1"}
+	"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PIP_PROGRESS_BAR=off",
+	"TQDM_DISABLE=1", "INTERPRETER_CI=1"}
 
 // Environ is the environment of a command, sorted by name. Box.Start adds the markers of the sandbox to it.
 func Environ(parent []string, p EnvPolicy) []string {

@@ -190,7 +190,7 @@ func openStreams(c Command) (*streams, error) {
 		return &streams{child: c.Stdio}, nil
 	}
 	if c.TTY {
-		return openTerminal()
+		return openTerminal(c)
 	}
 	s := &streams{}
 	out, outChild, err := os.Pipe()

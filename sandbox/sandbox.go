@@ -75,11 +75,14 @@ type Command struct {
 	Dir     string   // "" is the policy's directory
 	Env     []string // the whole environment of the child
 	TTY     bool     // a pseudo terminal instead of pipes
+	Columns int      // of the terminal; 0 is 120
+	Rows    int      // of the terminal; 0 is 40
 	Stdin   bool     // keep standard input open for Process.Write; implied by TTY
 	Outside bool     // approved to run without confinement
 	Timeout time.Duration
 	Watch   func(chunk []byte) // sees output as it comes, from one goroutine; it must not block. May be nil
 	Stdio   []*os.File         // standard input, output and error given as they are, nothing captured; nil for the usual
+	Extra   []*os.File         // inherited beside the standard three, as descriptor 3 and up; Unix only. The caller closes them
 }
 
 // A Box runs commands within a policy.

@@ -30,8 +30,17 @@ type confined struct {
 // stubborn is how long the confining program may take to end a tree before it is ended itself.
 const stubborn = 4 * time.Second
 
-// launch starts the confining program with a plan and waits until it has started the command.
+// launch starts the confining program with a plan and waits until it has started the command. The files after the
+// third are the command's as well.
 func launch(ctx context.Context, prog program, plan helper.Plan, files []*os.File, unlock func()) (*confined, error) {
+	extra := files[3:]
+	first := programFD
+	if prog.file != nil {
+		first++
+	}
+	for i := range extra {
+		plan.Extra = append(plan.Extra, first+i)
+	}
 	data, err := json.Marshal(plan)
 	if err != nil {
 		return nil, fmt.Errorf("write the plan: %w", err)
@@ -52,6 +61,7 @@ func launch(ctx context.Context, prog program, plan helper.Plan, files []*os.Fil
 	if prog.file != nil {
 		files = append(files, prog.file)
 	}
+	files = append(files, extra...)
 	path, argv, sys := prog.path, prog.argv, &syscall.SysProcAttr{Setsid: true}
 	switch plan.Kind {
 	case helper.Namespaces:

@@ -9,15 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalSize is what programs are told of a terminal that nobody looks at.
-var terminalSize = pty.Winsize{Rows: 40, Cols: 120}
+// The size that programs are told of a terminal that nobody looks at.
+const (
+	terminalColumns = 120
+	terminalRows    = 40
+)
 
-func openTerminal() (*streams, error) {
+func openTerminal(c Command) (*streams, error) {
+	size := pty.Winsize{Rows: terminalRows, Cols: terminalColumns}
+	if c.Rows > 0 && c.Columns > 0 {
+		size.Rows, size.Cols = uint16(c.Rows), uint16(c.Columns)
+	}
 	ours, child, err := pty.Open()
 	if err != nil {
 		return nil, err
 	}
-	if err := pty.Setsize(ours, &terminalSize); err != nil {
+	if err := pty.Setsize(ours, &size); err != nil {
 		ours.Close()
 		child.Close()
 		return nil, err

@@ -123,10 +123,14 @@ func (r *runner) ended(status syscall.WaitStatus) int {
 
 // start runs the command from this thread, so that it inherits the walls. It leads a session of its own.
 func (r *runner) start() (int, error) {
+	files := []uintptr{0, 1, 2}
+	for _, fd := range r.plan.Extra {
+		files = append(files, uintptr(fd))
+	}
 	return syscall.ForkExec(r.plan.Path, r.plan.Argv, &syscall.ProcAttr{
 		Dir:   r.plan.Dir,
 		Env:   r.plan.Env,
-		Files: []uintptr{0, 1, 2},
+		Files: files,
 		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: r.plan.TTY},
 	})
 }

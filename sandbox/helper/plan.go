@@ -7,7 +7,7 @@
 package helper
 
 // Version is raised whenever Plan changes its meaning, so that an old embedded program refuses a new plan.
-const Version = 1
+const Version = 2
 
 // Descriptors the program is started with, beside the standard three.
 const (
@@ -35,6 +35,8 @@ type Plan struct {
 	Env  []string
 	Dir  string
 	TTY  bool // standard input is the terminal to control
+
+	Extra []int // descriptors of the program that the command inherits as 3 and up
 
 	WholeDisk bool    // the root folder itself is writable
 	Writable  []Place // folders that may be written, any order
