@@ -44,6 +44,8 @@ type Need struct {
 	Reason   string   `json:"reason,omitempty"`   // its justification
 	Prefix   []string `json:"prefix,omitempty"`   // a rule it proposes
 	TTY      bool     `json:"tty,omitempty"`
+	Keep     Keep     `json:"-"` // what the command finds of the one before, of Runs
+	Kept     bool     `json:"-"` // a shell remembers things of earlier commands that may change what words of Script mean
 }
 
 // Outcome is one of the seven kinds of facts.
@@ -66,6 +68,9 @@ type Ran struct {
 	Took    time.Duration `json:"took"`
 	Denied  []string      `json:"denied,omitempty"` // what the sandbox refused, one line each
 	Notes   []string      `json:"notes,omitempty"`
+	Left    string        `json:"left,omitempty"`   // folder a command that keeps its place ended in, when that is another one; absolute
+	Screen  string        `json:"screen,omitempty"` // what a terminal shows, of Keys
+	Claims  int           `json:"claims,omitempty"` // answers in a row that said that the work is done, of Claim
 }
 
 // Gap is where an output lost its middle. A mark stands there that says so; lines from the middle that tell what went
@@ -93,6 +98,9 @@ type Seen struct {
 	Unchanged bool   `json:"unchanged,omitempty"` // read before in this session and the same since
 	Image     []byte `json:"-"`
 	MIME      string `json:"mime,omitempty"`
+	Longer    []int  `json:"longer,omitempty"` // numbers of lines that were cut at Read.Columns
+
+	Guides []Guide `json:"guides,omitempty"` // of Guided: instruction files that hold for this one, most general first
 }
 
 // Changed tells of files written, in order.
@@ -135,13 +143,17 @@ type FileChange struct {
 
 // Found tells of entries or lines: what list, find and grep come back with.
 type Found struct {
-	What    string   `json:"what"` // "entries", "files", "lines"
+	What    string   `json:"what"` // "entries", "files", "lines", "commands"
 	Pattern string   `json:"pattern,omitempty"`
 	Where   string   `json:"where"`          // absolute directory or file searched
 	Glob    string   `json:"glob,omitempty"` // file filter of a grep
 	Hits    []Hit    `json:"hits"`
-	More    int      `json:"more,omitempty"` // hits left out by the limit; -1: an unknown number
+	More    int      `json:"more,omitempty"`  // hits left out by the limit; -1: an unknown number
+	Mode    string   `json:"mode,omitempty"`  // of a grep: "" lines, "files", "count"
+	Total   int      `json:"total,omitempty"` // all there is, limit and skip aside: matching lines of a grep, files of its mode "files" and of a find
 	Skipped []string `json:"skipped,omitempty"`
+
+	Excluded int `json:"excluded,omitempty"` // files and folders that Exclude left out
 }
 
 // Hit is one entry, file or line.
@@ -152,6 +164,9 @@ type Hit struct {
 	Text    string `json:"text,omitempty"`
 	Context bool   `json:"context,omitempty"` // a neighbour of a match, not a match
 	Size    int64  `json:"size,omitempty"`
+	Count   int    `json:"count,omitempty"` // matching lines in this file, of a grep that counts
+	Ended   bool   `json:"ended,omitempty"` // of a command: it does not run any more
+	Score   int    `json:"score,omitempty"` // of a file found by its name: how well it fits, 100 is the name itself
 }
 
 // Fetched tells of a page.
@@ -160,6 +175,9 @@ type Fetched struct {
 	Status int    `json:"status"`
 	MIME   string `json:"mime"`
 	Text   string `json:"text"`
+	Bytes  int    `json:"bytes,omitempty"` // of the page as it came
+	Cut    bool   `json:"cut,omitempty"`   // Text is not all of it
+	Moved  string `json:"moved,omitempty"` // the page is said to be on another host, at this address; it was not followed
 }
 
 // Told tells what a person, another agent or another server said.
@@ -178,8 +196,17 @@ type Planned struct {
 type PlanItem struct {
 	ID     string `json:"id,omitempty"`
 	Text   string `json:"text"`
-	Status string `json:"status"` // "pending", "in_progress", "completed"
+	Status string `json:"status"` // "pending", "in_progress", "completed", "cancelled"
+
+	Priority string `json:"priority,omitempty"` // "high", "medium", "low", of families that rank their steps
+	Task     *Task  `json:"task,omitempty"`     // of a plan kept as a list of tasks
 }
+
+// The two ways a proposed plan is Told of.
+const (
+	Approved = "approved"
+	Rejected = "rejected"
+)
 
 func (Ran) outcome()     {}
 func (Seen) outcome()    {}

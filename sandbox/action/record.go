@@ -215,6 +215,14 @@ func (r *record) lately() string {
 	return r.recent
 }
 
+// ending gives the last words of a stream that has ended, with what was held back of a line.
+func (r *record) ending(most int) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(r.clean.last())
+	return lastBytes(r.recent, most)
+}
+
 // within gives the page whole, or the first quarter of limit, three fifths from the end, and between them a mark and
 // the lines that tell what went wrong, with their numbers.
 func (p *page) within(limit int, full string) (string, *Gap) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,6 +27,8 @@ type Run struct {
 	Prefix     []string      // a rule proposed for next time
 	Limit      int           // bytes of Output; 0 is 30 000
 	Lines      int           `json:",omitempty"` // an output of more lines is kept in a file as well, although it fits; 0: of any number
+	Keep       Keep          `json:",omitempty"` // what is kept for the next command that keeps the same
+	Stdin      string        `json:",omitempty"` // given to the command; "" closes its input at once
 }
 
 // Title is the action in a line.
@@ -35,7 +38,7 @@ func (a Run) Title() string { return one("run %s", a.Script) }
 func (a Run) Need() Need {
 	return Need{
 		Effect: Runs, Script: a.Script, Argv: shellArgv(a.Shell, a.Script), Dir: a.Dir,
-		Escalate: a.Escalate, Reason: a.Reason, Prefix: a.Prefix, TTY: a.TTY,
+		Escalate: a.Escalate, Reason: a.Reason, Prefix: a.Prefix, TTY: a.TTY, Keep: a.Keep,
 	}
 }
 
@@ -50,6 +53,12 @@ func (w *Workspace) NeedOf(a Action) Need {
 	if need.Script != "" && len(need.Argv) > 0 && need.Argv[0] == anyShell && w.Shell != "" {
 		need.Argv = shellArgv(w.Shell, need.Script)
 	}
+	if need.Keep != KeepNothing && need.Dir == "" {
+		if dir := w.keptDir(); dir != w.Dir {
+			need.Dir = dir
+		}
+	}
+	need.Kept = need.Keep == KeepShell && (w.remembers() || need.TTY && w.typedInto())
 	return need
 }
 
@@ -85,11 +94,11 @@ func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
 	if strings.ContainsRune(a.Script, 0) {
 		return Ran{}, errors.New("run: the script holds a zero byte")
 	}
-	dir, err := w.folderAt("run in", a.Dir)
+	dir, lost, err := w.runFolder(a)
 	if err != nil {
 		return Ran{}, err
 	}
-	l, err := a.start(ctx, w, dir)
+	l, err := a.start(ctx, w, dir, lost)
 	if err != nil {
 		return Ran{}, fmt.Errorf("run %q: %w", cutRunes(a.Script, 80), err)
 	}
@@ -103,21 +112,40 @@ func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
 		<-l.proc.Done()
 	}
 	if !l.ended() {
+		l.keeping.close()
+		l.keeping = nil
 		w.keepRun(l)
 	}
 	l.lines = a.Lines
-	out := l.report(w, a.Limit)
+	out := l.report(w, within(ctx, a.Limit))
 	if out.Session == 0 && l.id != 0 {
 		w.dropRun(l.id) // it ended just now
 	}
 	if err != nil {
+		l.keeping.close()
 		return out, fmt.Errorf("run %q: %w", cutRunes(a.Script, 80), err)
 	}
+	w.endKeeping(l.keeping, &out)
 	return out, nil
 }
 
+// runFolder is where a command starts. A folder that was kept and is gone is told, and the workspace's taken.
+func (w *Workspace) runFolder(a Run) (dir, lost string, err error) {
+	if a.Dir == "" && a.Keep != KeepNothing {
+		dir := w.keptDir()
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && w.keeps(dir) {
+			return dir, "", nil
+		}
+		if dir != w.Dir {
+			lost = dir
+		}
+	}
+	dir, err = w.folderAt("run in", a.Dir)
+	return dir, lost, err
+}
+
 // start begins a process whose life is the workspace's: the action decides when to end it.
-func (a Run) start(ctx context.Context, w *Workspace, dir string) (*liveRun, error) {
+func (a Run) start(ctx context.Context, w *Workspace, dir, lost string) (*liveRun, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -125,7 +153,7 @@ func (a Run) start(ctx context.Context, w *Workspace, dir string) (*liveRun, err
 	if shell == "" {
 		shell = w.Shell
 	}
-	l := &liveRun{script: a.Script, argv: shellArgv(shell, a.Script), dir: dir, tty: a.TTY, record: newRecord(w.Spill), began: time.Now()}
+	l := &liveRun{script: a.Script, argv: shellArgv(shell, a.Script), dir: dir, tty: a.TTY, background: a.Background, record: newRecord(w.Spill), began: time.Now()}
 	if a.Background && w.Spill != "" {
 		if err := l.record.open(); err != nil {
 			return nil, fmt.Errorf("keep its output in %s: %w", w.Spill, reason(err))
@@ -133,20 +161,32 @@ func (a Run) start(ctx context.Context, w *Workspace, dir string) (*liveRun, err
 	}
 	approved, _ := ctx.Value(outsideKey{}).(bool)
 	l.outside = a.Escalate || approved
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	proc, err := w.Box.Start(life, sandbox.Command{
-		Argv: l.argv, Dir: dir, Env: w.Env, TTY: a.TTY,
+	command := sandbox.Command{
+		Argv: l.argv, Dir: dir, Env: w.Env, TTY: a.TTY, Stdin: a.Stdin != "",
 		Outside: l.outside, Timeout: a.Timeout, Watch: l.record.watch,
-	})
+	}
+	keeping, err := w.beginKeeping(a, &command)
+	if err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	proc, err := w.Box.Start(life, command)
+	keeping.started(command, lost)
 	if err != nil {
 		end()
+		keeping.close()
 		l.record.close(false)
 		if errors.Is(err, syscall.E2BIG) {
 			err = fmt.Errorf("%w: a script of %d bytes is more than this system passes on; write it to a file in parts and run that", reason(err), len(a.Script))
 		}
 		return nil, err
 	}
-	l.proc, l.end = proc, end
+	l.proc, l.end, l.keeping = proc, end, keeping
+	if a.Background {
+		keeping.close()
+		l.keeping = nil
+	}
+	l.feed(a.Stdin)
 	return l, nil
 }
 
@@ -203,6 +243,7 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 		out.Session = l.id
 		return out
 	}
+	l.fed.Wait()
 	out.Exit = l.proc.Exit()
 	out.Took = out.Exit.Took
 	if out.Exit.Signal != "" && !out.Exit.TimedOut {

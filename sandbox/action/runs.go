@@ -3,6 +3,8 @@ package action
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,14 +25,40 @@ type liveRun struct {
 	dir     string
 	tty     bool
 	outside bool // nothing confined it
-	lines   int  // from which on its output is kept whole; 0: never for their sake
-	proc    sandbox.Process
-	end     context.CancelFunc
-	record  *record
-	began   time.Time
+
+	background bool     // nobody waited for it
+	endTold    bool     // EndedRuns gave it
+	keeping    *keeping // what it leaves; nil for nothing
+
+	lines  int // from which on its output is kept whole; 0: never for their sake
+	proc   sandbox.Process
+	end    context.CancelFunc
+	record *record
+	began  time.Time
 
 	mu   sync.Mutex // one report at a time
 	told bool       // somebody knows the file of the record
+	fed  sync.WaitGroup
+}
+
+// feed types text into the command's standard input and closes that.
+func (l *liveRun) feed(text string) {
+	if text == "" {
+		return
+	}
+	l.fed.Go(func() {
+		if l.tty && !strings.HasSuffix(text, "\n") {
+			text += "\n" // the end of input counts at the start of a line only
+		}
+		if l.proc.Write([]byte(text)) != nil {
+			return // it ended, or closed its input: nobody wants the rest
+		}
+		if l.tty {
+			_ = l.proc.Write([]byte{4})
+		} else if in, ok := l.proc.(interface{ CloseInput() error }); ok {
+			_ = in.CloseInput()
+		}
+	})
 }
 
 func (l *liveRun) ended() bool {
@@ -104,6 +132,7 @@ func (w *Workspace) dropRun(id int) {
 func (l *liveRun) stop() {
 	l.end()
 	<-l.proc.Done()
+	l.fed.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.record.close(l.told)
@@ -140,8 +169,50 @@ func (w *Workspace) Running() []Running {
 	return out
 }
 
-// Stop ends a running command and forgets it.
+// endedTail bounds what EndedRuns shows of an output, in bytes.
+const endedTail = 2 << 10
+
+// EndedRuns gives each command in the background that has ended since the last time it was asked, once and in the order
+// they were started: Exit, Took, and the last 2 KiB of all it printed as Output. Session is its number, though it has
+// ended: Poll still finds it there, with what nobody has looked at yet.
+func (w *Workspace) EndedRuns() []Ran {
+	w.mu.Lock()
+	var ended []*liveRun
+	for _, l := range w.runs.order {
+		if l.background && !l.endTold && l.ended() {
+			l.endTold = true
+			ended = append(ended, l)
+		}
+	}
+	w.mu.Unlock()
+	slices.SortFunc(ended, func(a, b *liveRun) int { return a.id - b.id })
+	out := make([]Ran, 0, len(ended))
+	for _, l := range ended {
+		out = append(out, l.ending(w))
+	}
+	return out
+}
+
+func (l *liveRun) ending(w *Workspace) Ran {
+	exit := l.proc.Exit()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := Ran{
+		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Session: l.id,
+		Exit: exit, Took: exit.Took, Full: l.record.name, Output: l.record.ending(endedTail),
+	}
+	if !l.outside {
+		out.Denied = sandbox.Denials(exit, l.proc.Output(), w.Box.Policy())
+	}
+	return out
+}
+
+// Stop ends a running command, or the terminal, and forgets it.
 func (w *Workspace) Stop(id int) error {
+	if w.isTerminal(id) {
+		w.closeTerminal()
+		return nil
+	}
 	l, err := w.run(id)
 	if err != nil {
 		return err
@@ -151,12 +222,13 @@ func (w *Workspace) Stop(id int) error {
 	return nil
 }
 
-// Close ends every running command. The workspace can still be used.
+// Close ends every running command and the terminal. The workspace can still be used.
 func (w *Workspace) Close() error {
 	w.mu.Lock()
 	order := w.runs.order
 	w.runs.order = nil
 	w.mu.Unlock()
+	defer w.closeTerminal()
 	for _, l := range order {
 		l.end()
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,10 @@ type Workspace struct {
 	Spill string   // folder that keeps outputs too long for a model; "" keeps none
 	Host  Host     // nil when nobody can be asked
 
+	// Guides are names of instruction files of folders, of which the first in a folder counts; nil: the folder's own
+	// files give no instructions.
+	Guides []string
+
 	// Printed hears what commands print while an action waits for them; call is what WithCall put into the context.
 	// It is called from the goroutine of the action. nil: nobody listens.
 	Printed func(call, text string)
@@ -49,11 +54,22 @@ type Question struct {
 
 // state is what a workspace remembers of a session: files seen, commands running, the plan.
 type state struct {
-	mu    sync.Mutex
-	files map[string]seenFile // by real path
-	fails map[string]int      // edits in a row that did not match, by real path
-	plan  []PlanItem
-	runs  runTable
+	mu       sync.Mutex
+	files    map[string]seenFile // by real path
+	fails    map[string]int      // edits in a row that did not match, by real path
+	refused  map[string]refusal  // what guards refused last, by real path
+	past     past
+	plan     []PlanItem
+	runs     runTable
+	kept     kept // what commands leave to the next
+	terminal *terminal
+	typing   sync.Mutex            // one Keys at a time
+	claims   claims                // that the work is done
+	private  func(netip.Addr) bool // addresses that only full access may reach; nil is privateAddress
+	planning bool
+
+	stamps    map[string]stamp // of Touched, by real path
+	announced map[int]bool     // commands that Ended has told of
 }
 
 // seenFile is the content last shown or written.
@@ -97,49 +113,6 @@ func (w *Workspace) policy(ctx context.Context) (sandbox.Policy, error) {
 	return p.Allowing(abs...)
 }
 
-// Abs is a path as an action means it: relative ones start at Dir. It says nothing about symbolic links. What models
-// write around a path is taken off, unless there is such a file.
-func (w *Workspace) Abs(path string) string {
-	if bare := w.bare(path); bare != path && !w.exists(path) {
-		path = bare
-	}
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(w.Dir, path)
-}
-
-// bare is a path without quotes, file://, the @ of a mention, and with ~ spelled out.
-func (w *Workspace) bare(path string) string {
-	for _, q := range []string{`"`, "'", "`"} {
-		if len(path) > 2 && strings.HasPrefix(path, q) && strings.HasSuffix(path, q) {
-			path = path[1 : len(path)-1]
-		}
-	}
-	if rest, ok := strings.CutPrefix(path, "file://"); ok && strings.HasPrefix(rest, "/") {
-		path = rest
-	}
-	if rest, ok := strings.CutPrefix(path, "@"); ok && rest != "" && (w.exists(rest) || w.exists(filepath.Dir(rest)) && !w.exists(filepath.Dir(path))) {
-		path = rest
-	}
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		for _, v := range w.Env {
-			if home, ok := strings.CutPrefix(v, "HOME="); ok && filepath.IsAbs(home) {
-				path = filepath.Join(home, rest)
-			}
-		}
-	}
-	return path
-}
-
-func (w *Workspace) exists(path string) bool {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(w.Dir, path)
-	}
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // ReadFile gives the content and the real path of a file, if the policy lets the agent read it. A missing file is a
 // *MissingError, a folder an *IsDirectoryError, a refusal a *DeniedError.
 func (w *Workspace) ReadFile(ctx context.Context, path string) ([]byte, string, error) {
@@ -155,7 +128,7 @@ func (w *Workspace) readFor(ctx context.Context, what, path string) ([]byte, str
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", &MissingError{What: what, Path: path, Similar: similar(abs)}
+		return nil, "", &MissingError{What: what, Path: path, Similar: w.similar(abs)}
 	case err == nil && info.IsDir():
 		return nil, "", &IsDirectoryError{What: what, Path: path}
 	}
@@ -166,24 +139,56 @@ func (w *Workspace) readFor(ctx context.Context, what, path string) ([]byte, str
 // WriteFile replaces or creates a file, with the folders above it, if the policy lets the agent write there, and
 // gives its real path. A refusal is a *DeniedError.
 func (w *Workspace) WriteFile(ctx context.Context, path string, data []byte) (string, error) {
+	return w.put(ctx, path, data, true)
+}
+
+// put writes a file; with keep, Undo can take it back.
+func (w *Workspace) put(ctx context.Context, path string, data []byte, keep bool) (string, error) {
 	p, err := w.policy(ctx)
 	if err != nil {
 		return "", err
 	}
+	before, _, err := p.ReadFile(w.Abs(path))
+	keep = keep && (err == nil || errors.Is(err, fs.ErrNotExist))
 	real, err := p.WriteFile(w.Abs(path), data)
 	if err != nil {
 		return real, w.refusal(err, "write", path)
 	}
 	w.wrote(real, data)
+	if keep {
+		w.changed(real, before, append([]byte{}, data...))
+	}
 	return real, nil
 }
 
-func (w *Workspace) removeFile(ctx context.Context, path string) error {
+// changed keeps what a file was, for Undo.
+func (w *Workspace) changed(real string, before, after []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.past.remember(real, before, after)
+}
+
+// unchanged drops the latest change of a file from what Undo can take back.
+func (w *Workspace) unchanged(real string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.past.drop(real)
+}
+
+func (w *Workspace) removeFile(ctx context.Context, path string, keep bool) error {
 	p, err := w.policy(ctx)
 	if err != nil {
 		return err
 	}
-	return w.refusal(p.Remove(w.Abs(path)), "remove", path)
+	info, missing := os.Lstat(w.Abs(path))
+	before, real, unread := p.ReadFile(w.Abs(path))
+	if err := p.Remove(w.Abs(path)); err != nil {
+		return w.refusal(err, "remove", path)
+	}
+	if keep && missing == nil && info.Mode().IsRegular() && unread == nil {
+		w.changed(real, append([]byte{}, before...), nil)
+	}
+	return nil
 }
 
 // mayWrite asks the policy before anything is done.
