@@ -9,9 +9,9 @@ import (
 // Poll looks at a running command, after typing something into it if there is something to type.
 type Poll struct {
 	Session int
-	Chars   string // without a terminal only "\x03", which interrupts
-	Yield   time.Duration
-	Limit   int // bytes of Output; 0 is 30 000
+	Chars   string        // without a terminal only "\x03", which interrupts
+	Yield   time.Duration // how long to wait for the end: 0 is 250 ms, less than 0 does not wait
+	Limit   int           // bytes of Output; 0 is 30 000
 }
 
 // Interrupt is what Poll types to interrupt a command.
@@ -47,13 +47,16 @@ func (a Poll) Do(ctx context.Context, w *Workspace) (Ran, error) {
 		}
 	}
 	yield := a.Yield
-	if yield <= 0 {
+	switch {
+	case yield == 0:
 		yield = pollYield
+	case yield < 0:
+		yield = 1 // wait tells what was printed, and looks whether it has ended
 	}
 	if err := l.wait(ctx, w, yield); err != nil {
 		return Ran{}, fmt.Errorf("command %d: %w", a.Session, err)
 	}
-	out := l.report(w, a.Limit)
+	out := l.report(w, within(ctx, a.Limit))
 	if out.Session == 0 {
 		w.dropRun(a.Session)
 	}
