@@ -19,6 +19,7 @@ const (
 	Pending    = "pending"
 	InProgress = "in_progress"
 	Completed  = "completed"
+	Cancelled  = "cancelled" // given up, and no longer part of what is left to do
 )
 
 // Title is the action in a line.
@@ -41,8 +42,8 @@ func (a Plan) Do(_ context.Context, w *Workspace) (Planned, error) {
 		switch {
 		case strings.TrimSpace(item.Text) == "":
 			return Planned{}, fmt.Errorf("plan: step %d has no text", i+1)
-		case !slices.Contains([]string{Pending, InProgress, Completed}, item.Status):
-			return Planned{}, fmt.Errorf("plan: step %d has status %q; there are %s, %s and %s", i+1, item.Status, Pending, InProgress, Completed)
+		case !slices.Contains([]string{Pending, InProgress, Completed, Cancelled}, item.Status):
+			return Planned{}, fmt.Errorf("plan: step %d has status %q; there are %s, %s, %s and %s", i+1, item.Status, Pending, InProgress, Completed, Cancelled)
 		}
 	}
 	if a.Items == nil {
