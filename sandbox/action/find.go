@@ -11,7 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Find lists files whose path matches a glob with **, *, ?, [a-z] and {a,b}.
+// Find lists files whose path matches a glob with **, *, ?, [a-z] and {a,b}. Names that begin with a dot are found too.
 type Find struct {
 	Pattern string   // a pattern without a slash matches names anywhere below
 	Path    string   // where to start; "" is the working folder
@@ -19,37 +19,61 @@ type Find struct {
 	All     bool     // .gitignore does not apply
 	Rules   []string `json:",omitempty"` // names of further ignore files
 	Recent  bool     // files changed in the last day first, the newest at the top; the others, as otherwise all, by path
+	Newest  bool     `json:",omitempty"` // all of them, the newest at the top, those of one time by path
+	Dirs    bool     `json:",omitempty"` // folders count as well
+	Exclude []string `json:",omitempty"` // globs of files and folders to leave out; one with ! brings back
 }
 
 // Title is the action in a line.
 func (a Find) Title() string { return one("find %s in %s", a.Pattern, orHere(a.Path)) }
 
 // Need asks for the folder.
-func (a Find) Need() Need { return Need{Effect: Reads, Paths: []string{orHere(a.Path)}} }
+func (a Find) Need() Need {
+	path, _ := a.start()
+	return Need{Effect: Reads, Paths: []string{orHere(path)}}
+}
+
+// start is where an absolute pattern without a Path begins, and the rest of it.
+func (a Find) start() (path, pattern string) {
+	if a.Path != "" || !filepath.IsAbs(a.Pattern) {
+		return a.Path, a.Pattern
+	}
+	return doublestar.SplitPattern(filepath.ToSlash(a.Pattern))
+}
 
 // Do walks everything below the folder.
 func (a Find) Do(ctx context.Context, w *Workspace) (Found, error) {
 	if err := checkGlob(a.Pattern); err != nil {
 		return Found{}, fmt.Errorf("find: %w", err)
 	}
-	dir, err := w.folderAt("find", a.Path)
+	path, pattern := a.Path, a.Pattern
+	if base, rest := a.start(); base != path && !below(w.Dir, base) {
+		path, pattern = base, rest
+	}
+	dir, err := w.folderAt("find", path)
 	if err != nil {
 		return Found{}, err
 	}
-	matches := globMatcher(dir, a.Pattern)
+	matches := w.globMatcher(dir, pattern)
 	type dated struct {
 		hit  Hit
 		when time.Time
 	}
 	var files []dated
 	k := newWalk(dir, a.All, a.Rules)
+	if k.exclude, err = w.excluding(dir, a.Exclude); err != nil {
+		return Found{}, fmt.Errorf("find: %w", err)
+	}
 	err = k.run(ctx, func(e walked) error {
-		if e.dir || !matches(e.rel) {
+		if e.dir && !a.Dirs || !matches(e.rel) {
 			return nil
 		}
-		f := dated{hit: Hit{Path: e.abs}}
+		f := dated{hit: Hit{Path: e.abs, Dir: e.dir}}
 		if info, err := e.info(); err == nil {
-			f.hit.Size, f.when = info.Size(), info.ModTime()
+			f.when = info.ModTime()
+			if !e.dir {
+				f.hit.Size = info.Size()
+			}
 		}
 		files = append(files, f)
 		return nil
@@ -59,31 +83,17 @@ func (a Find) Do(ctx context.Context, w *Workspace) (Found, error) {
 	}
 	yesterday := time.Now().Add(-24 * time.Hour)
 	slices.SortStableFunc(files, func(x, y dated) int {
-		if a.Recent && (x.when.After(yesterday) || y.when.After(yesterday)) {
+		if a.Newest || a.Recent && (x.when.After(yesterday) || y.when.After(yesterday)) {
 			if order := y.when.Compare(x.when); order != 0 {
 				return order
 			}
 		}
 		return strings.Compare(x.hit.Path, y.hit.Path)
 	})
-	out := Found{What: "files", Pattern: a.Pattern, Where: dir, Skipped: k.skipped()}
+	out := Found{What: "files", Pattern: a.Pattern, Where: dir, Skipped: k.skipped(), Total: len(files), Excluded: k.stats.excluded}
 	for _, f := range files {
 		out.Hits = append(out.Hits, f.hit)
 	}
 	out.limit(a.Limit, 1000)
 	return out, nil
-}
-
-// globMatcher compares paths from dir with a pattern. An absolute pattern below dir is taken from there.
-func globMatcher(dir, pattern string) func(rel string) bool {
-	pattern = filepath.ToSlash(pattern)
-	if rest, ok := strings.CutPrefix(pattern, filepath.ToSlash(dir)+"/"); ok {
-		pattern = rest
-	} else {
-		pattern = strings.TrimPrefix(pattern, "./")
-		if !strings.Contains(pattern, "/") {
-			pattern = "**/" + pattern
-		}
-	}
-	return func(rel string) bool { return doublestar.MatchUnvalidated(pattern, rel) }
 }

@@ -26,19 +26,27 @@ type walked struct {
 	link bool
 }
 
-// walk visits what is below a folder in the order of its names, folders before what is in them. It follows no
-// symbolic link and never enters .git. visit may end it with fs.SkipAll, or a folder with fs.SkipDir.
+// versionFolders belong to version control and are never entered.
+var versionFolders = []string{".git", ".hg", ".svn", ".jj"}
+
+// walk visits what is below a folder, level by level, so that a bound spares what is near the top; in a folder the
+// order is by name. It follows no symbolic link and never enters version control. visit may end it with fs.SkipAll, or
+// a folder with fs.SkipDir.
 type walk struct {
-	root  string
-	all   bool     // .gitignore and skippedFolders do not apply
-	names []string // of the ignore files that are heeded
-	left  int
-	stats walkStats
+	root    string
+	all     bool                  // .gitignore and skippedFolders do not apply
+	names   []string              // of the ignore files that are heeded
+	exclude func(rel string) bool // further entries to leave out; nil leaves out none
+	hide    bool                  // leave out names that begin with a dot
+	left    int
+	stats   walkStats
 }
 
 type walkStats struct {
-	full   bool     // the bound was reached
-	failed []string // folders that could not be read
+	full     bool     // the bound was reached
+	failed   []string // folders that could not be read
+	excluded int
+	hidden   int
 }
 
 // newWalk heeds .gitignore, unless all, and further ignore files by their names.
@@ -50,67 +58,92 @@ func newWalk(root string, all bool, names []string) *walk {
 }
 
 func (k *walk) run(ctx context.Context, visit func(walked) error) error {
-	rules := k.rulesAbove()
-	err := k.folder(ctx, k.root, "", 0, rules, visit)
-	if errors.Is(err, fs.SkipAll) {
-		return nil
-	}
-	return err
-}
-
-func (k *walk) folder(ctx context.Context, abs, rel string, depth int, rules []ignoreRules, visit func(walked) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(abs)
-	if err != nil {
-		if rel == "" {
+	queue := []walkFolder{{abs: k.root, rules: k.rulesAbove()}}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue[0] = walkFolder{}
+		below, err := k.folder(ctx, next, visit)
+		if errors.Is(err, fs.SkipAll) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		k.stats.failed = append(k.stats.failed, rel+": cannot be read")
-		return nil
+		queue = append(queue[1:], below...)
 	}
-	if own, ok := rulesIn(abs, k.names); ok {
+	return nil
+}
+
+// walkFolder is a folder that is still to be visited.
+type walkFolder struct {
+	abs, rel string
+	depth    int
+	rules    []ignoreRules // of the folders above
+}
+
+// folder visits the entries of one folder and gives the folders among them.
+func (k *walk) folder(ctx context.Context, f walkFolder, visit func(walked) error) ([]walkFolder, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(f.abs)
+	if err != nil {
+		if f.rel == "" {
+			return nil, err
+		}
+		k.stats.failed = append(k.stats.failed, f.rel+": cannot be read")
+		return nil, nil
+	}
+	rules := f.rules
+	if own, ok := rulesIn(f.abs, k.names); ok {
 		rules = append(rules[:len(rules):len(rules)], own)
 	}
+	var below []walkFolder
 	for _, e := range entries {
 		name := e.Name()
-		next := walked{abs: filepath.Join(abs, name), rel: name, dir: e.IsDir(), info: e.Info, link: e.Type()&fs.ModeSymlink != 0}
-		if rel != "" {
-			next.rel = rel + "/" + name
+		next := walked{abs: filepath.Join(f.abs, name), rel: name, dir: e.IsDir(), info: e.Info, link: e.Type()&fs.ModeSymlink != 0}
+		if f.rel != "" {
+			next.rel = f.rel + "/" + name
 		}
 		if k.skips(next, name, rules) {
 			continue
 		}
 		if k.left--; k.left < 0 {
 			k.stats.full = true
-			return fs.SkipAll
+			return nil, fs.SkipAll
 		}
 		err := visit(next)
 		if errors.Is(err, fs.SkipDir) {
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if next.dir {
-			if depth+1 >= walkDepth {
+			if f.depth+1 >= walkDepth {
 				k.stats.full = true
 				continue
 			}
-			if err := k.folder(ctx, next.abs, next.rel, depth+1, rules, visit); err != nil {
-				return err
-			}
+			below = append(below, walkFolder{next.abs, next.rel, f.depth + 1, rules})
 		}
 	}
-	return nil
+	return below, nil
 }
 
 func (k *walk) skips(e walked, name string, rules []ignoreRules) bool {
-	if name == ".git" {
+	switch {
+	case name == ".git" || e.dir && slices.Contains(versionFolders, name):
+		return true
+	case !k.all && e.dir && slices.Contains(skippedFolders, name) || ignored(rules, e.abs, e.dir):
+		return true
+	case k.exclude != nil && k.exclude(e.rel):
+		k.stats.excluded++
+		return true
+	case k.hide && name[0] == '.':
+		k.stats.hidden++
 		return true
 	}
-	return !k.all && e.dir && slices.Contains(skippedFolders, name) || ignored(rules, e.abs, e.dir)
+	return false
 }
 
 // skipped are the remarks of a walk for an outcome.
@@ -131,7 +164,7 @@ func (w *Workspace) folderAt(what, path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &MissingError{What: what, Path: path, Similar: similar(abs)}
+		return "", &MissingError{What: what, Path: path, Similar: w.similar(abs)}
 	case err != nil:
 		return "", err
 	case !info.IsDir():
