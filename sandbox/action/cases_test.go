@@ -16,7 +16,16 @@ import (
 // workspace is a writable one in a fresh folder, with the given files.
 func workspace(t testing.TB, files map[string]string) *Workspace {
 	t.Helper()
-	policy := sandboxtest.Writable(t, t.TempDir())
+	return workspaceIn(t, t.TempDir(), files)
+}
+
+// workspaceIn is one in a folder with a name of its own.
+func workspaceIn(t testing.TB, dir string, files map[string]string) *Workspace {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	policy := sandboxtest.Writable(t, dir)
 	w := &Workspace{Dir: policy.Dir, Box: sandboxtest.New(t, policy), Env: sandboxtest.Environ(), Shell: "/bin/sh", Spill: filepath.Join(t.TempDir(), "spill")}
 	t.Cleanup(func() { _ = w.Close() })
 	for name, text := range files {

@@ -66,7 +66,7 @@ func (w *Workspace) edited(ctx context.Context, out Changed, change FileChange, 
 	change = change.completed(before, r.after)
 	change.First, change.Last = r.first, r.last
 	out.Files = []FileChange{change}
-	return out, nil
+	return out.withSyntax(change.Path, before, r.after), nil
 }
 
 // mismatch completes an error of replaceOne with the path and what the session knows of the file.
@@ -162,7 +162,7 @@ func (a Edits) atOnce(before []byte) (replaced, error) {
 	var errs []error
 	r := replaced{level: levelExact}
 	for i, p := range a.Pairs {
-		spans, level, err := t.find(Edit{Old: p.Old, New: p.New, All: p.All})
+		spans, level, err := t.find(Edit{Path: a.Path, Old: p.Old, New: p.New, All: p.All})
 		if err != nil {
 			if _, ok := t.already(p.Old, p.New, err); !ok {
 				errs = append(errs, indexed(err, i))
@@ -194,7 +194,7 @@ func (a Edits) atOnce(before []byte) (replaced, error) {
 func (a Edits) inTurn(before []byte) (replaced, error) {
 	r := replaced{after: before, level: levelExact}
 	for i, p := range a.Pairs {
-		next, err := replaceOne(r.after, Edit{Old: p.Old, New: p.New, All: p.All})
+		next, err := replaceOne(r.after, Edit{Path: a.Path, Old: p.Old, New: p.New, All: p.All})
 		if err != nil {
 			return replaced{}, indexed(err, i)
 		}

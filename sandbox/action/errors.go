@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"interpreter/sandbox"
 )
@@ -19,6 +20,7 @@ var (
 	ErrPlaceholder = errors.New("the text leaves out code")
 	ErrExists      = errors.New("the file exists")
 	ErrBinary      = errors.New("the file is binary, not text")
+	ErrNoChange    = errors.New("this session made no change to it that can be taken back")
 	ErrNoSession   = errors.New("no such running command")
 	ErrNoStdin     = errors.New("its standard input is closed")
 	ErrBadPatch    = errors.New("not a patch")
@@ -158,18 +160,61 @@ func (e *OffsetError) Error() string {
 	return fmt.Sprintf("read %s: line %d is past the end, the file has %d lines", e.Path, e.Offset, e.Total)
 }
 
+// LineError is a line that a file does not have.
+type LineError struct {
+	What, Path  string
+	Line, Total int // Total is the last line there is
+}
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("%s %s: there is no line %d, the file has %d", e.What, e.Path, e.Line, e.Total)
+}
+
+// StaleError is a file that somebody else changed since this session did.
+type StaleError struct{ What, Path string }
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%s %s: the file was changed by somebody else since; read it, and edit what is to change", e.What, e.Path)
+}
+
+// TooLargeError is a reading that would fill too much of a model's window.
+type TooLargeError struct {
+	Path         string
+	Tokens, Most int // an estimate, by Tokens
+	First, Last  int // the lines that were asked for
+	Total        int // lines in the file
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("read %s: lines %d-%d of %d are about %d tokens, more than the %d that fit; read a part of them, or search", e.Path, e.First, e.Last, e.Total, e.Tokens, e.Most)
+}
+
 // PatternError is a search pattern that cannot be read.
 type PatternError struct {
 	Pattern string
 	At      string // the part that is wrong, "" when unknown
 	Why     string
+	Instead string // the nearest pattern that can be read, "" when there is none
 }
 
 func (e *PatternError) Error() string {
+	text := fmt.Sprintf("pattern %s: ", quoted(e.Pattern))
 	if e.At != "" {
-		return fmt.Sprintf("pattern %q: at %q: %s", e.Pattern, e.At, e.Why)
+		text += fmt.Sprintf("at %s: ", quoted(e.At))
 	}
-	return fmt.Sprintf("pattern %q: %s", e.Pattern, e.Why)
+	text += e.Why
+	if e.Instead != "" {
+		text += fmt.Sprintf("; the nearest that works is %s", quoted(e.Instead))
+	}
+	return text
+}
+
+// quoted puts a pattern between marks without doubling its backslashes: it is to be copied as it stands.
+func quoted(pattern string) string {
+	if strings.ContainsAny(pattern, "\"`") || strings.ContainsFunc(pattern, unicode.IsControl) {
+		return strconv.Quote(pattern)
+	}
+	return `"` + pattern + `"`
 }
 
 // DeniedError is an action the policy does not allow.
@@ -179,5 +224,8 @@ type DeniedError struct {
 	Place sandbox.Place
 	Why   string
 }
+
+// Outside reports whether the path is none of the workspace's, rather than one that is kept from being written.
+func (e *DeniedError) Outside() bool { return e.Place == sandbox.Outside }
 
 func (e *DeniedError) Error() string { return fmt.Sprintf("%s %s: %s", e.What, e.Path, e.Why) }

@@ -1,33 +1,60 @@
 package action
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // findShifted looks for old with every line moved in or out by the same amount, and moves the new text alike.
 func findShifted(q quest) []span {
-	if !substantial(q.old) {
+	if !substantial(q.old) || lostIndent(q.path, q.new) {
 		return nil
 	}
 	lines := splitLines(q.view.text)
 	old := splitLines(q.old)
+	step := stepBetween(append(slices.Clone(old), splitLines(q.new)...), lines)
+	found, _ := sameLines(lines, old, false, false)
+	starts := lineStarts(lines)
 	var out []span
-	for i, at := 0, 0; i+len(old) <= len(lines); i++ {
-		block := lines[i : i+len(old)]
-		if s, ok := shiftBetween(old, block); ok {
-			if text, ok := s.apply(q.new); ok {
-				sp := span{start: at, end: at + len(strings.Join(block, "\n")), text: text}
-				if strings.HasSuffix(q.old, "\n") {
-					if sp.end < len(q.view.text) {
-						sp.end++
-					} else {
-						sp.text = strings.TrimSuffix(sp.text, "\n")
-					}
-				}
-				out = append(out, sp)
+	work := shiftWork
+	for _, place := range found {
+		if work -= len(old); work < 0 || len(out) >= manyPlaces {
+			break
+		}
+		i := place[0]
+		s, ok := shiftBetween(old, lines[i:i+len(old)], step)
+		if !ok {
+			continue
+		}
+		text, ok := s.apply(q.new)
+		if !ok {
+			continue
+		}
+		sp := span{start: starts[i], end: starts[i+len(old)] - 1, text: text}
+		if strings.HasSuffix(q.old, "\n") {
+			if sp.end < len(q.view.text) {
+				sp.end++
+			} else {
+				sp.text = strings.TrimSuffix(sp.text, "\n")
 			}
 		}
-		at += len(lines[i]) + 1
+		out = append(out, sp)
 	}
 	return out
+}
+
+const (
+	shiftWork  = 4_000_000 // lines compared at most
+	manyPlaces = 1000      // more are not counted where a text was found loosely
+)
+
+// lineStarts are the offsets of lines, and that behind the last one.
+func lineStarts(lines []string) []int {
+	starts := make([]int, len(lines)+1)
+	for i, line := range lines {
+		starts[i+1] = starts[i] + len(line) + 1
+	}
+	return starts
 }
 
 // shift is how the indentation of a file differs from that of a quotation.
@@ -40,8 +67,9 @@ type shift struct {
 
 func (s shift) none() bool { return s == shift{} }
 
-// shiftBetween compares line by line. Blank lines match any blank line.
-func shiftBetween(old, file []string) (shift, bool) {
+// shiftBetween compares line by line. Blank lines match any blank line. step is what a tab is likely to stand for where
+// one side has tabs, in columns; 0 when nothing tells.
+func shiftBetween(old, file []string, step int) (shift, bool) {
 	var s shift
 	known, mixed := false, false
 	for i := range old {
@@ -71,17 +99,44 @@ func shiftBetween(old, file []string) (shift, bool) {
 	if !mixed {
 		return s, known
 	}
-	return shiftInColumns(old, file)
+	return shiftInColumns(old, file, step)
+}
+
+// stepBetween is how many columns one step of indentation is where the other side has a tab for it: of the quoted
+// lines when the file has tabs, else of the file.
+func stepBetween(quoted, file []string) int {
+	tabs, step := fileIndent(file)
+	if !tabs {
+		return step
+	}
+	var widths []int
+	for _, line := range quoted {
+		if strings.TrimSpace(line) != "" {
+			widths = append(widths, columns(indentOf(line), tabColumns))
+		}
+	}
+	slices.Sort(widths)
+	step = 0
+	for i := 1; i < len(widths); i++ {
+		if by := widths[i] - widths[i-1]; by > 0 && (step == 0 || by < step) {
+			step = by
+		}
+	}
+	return step
 }
 
 // shiftInColumns is for tabs on one side and spaces on the other: some width of a tab must make the shift uniform.
-func shiftInColumns(old, file []string) (shift, bool) {
+func shiftInColumns(old, file []string, step int) (shift, bool) {
 	oldTabs, oldSpaces := indentStyle(old)
 	fileTabs, fileSpaces := indentStyle(file)
 	if oldTabs && oldSpaces || fileTabs && fileSpaces || oldTabs == fileTabs {
 		return shift{}, false
 	}
-	for _, tab := range []int{4, 2, 8, 3} {
+	tabs := []int{4, 2, 8, 3}
+	if step > 1 && step <= 8 {
+		tabs = append([]int{step}, tabs...)
+	}
+	for _, tab := range tabs {
 		s := shift{tab: tab, tabs: fileTabs}
 		known, fits := false, true
 		for i := range old {

@@ -16,10 +16,14 @@ const (
 	levelLetters = "E4" // typographic quotes, dashes, spaces
 	levelEscapes = "E5" // \n and \t written out
 	levelIndent  = "E6" // the whole block shifted
+	levelLines   = "E7" // each line shifted by itself
+	levelRuns    = "E8" // a run of blanks is one
+	levelGaps    = "E9" // blank lines aside
 )
 
 // quest is one search for a place: old in a text, and what to put there.
 type quest struct {
+	path     string // tells the language, by its name; "" when unknown
 	view     view
 	old, new string // line feeds only
 	all      bool
@@ -38,6 +42,9 @@ var rungs = []rung{
 	{levelLetters, func(q quest) []span { return findFolded(q, true) }},
 	{levelEscapes, findUnescaped},
 	{levelIndent, findShifted},
+	{levelLines, findReindented},
+	{levelRuns, findSpaced},
+	{levelGaps, findUnspaced},
 }
 
 func findPlain(q quest) []span {
@@ -58,7 +65,7 @@ func findUnnumbered(q quest) []span {
 	return findPlain(bare)
 }
 
-var numbered = regexp.MustCompile(`^[ ]*([0-9]+)(?:\t|: ?|│ ?| ?\| ?)`)
+var numbered = regexp.MustCompile(`^[ ]*([0-9]+)(?:\t|→|: ?| ?│ ?| ?\| ?)`)
 
 // unnumbered takes line numbers, or one and the same diff mark, off every line.
 func (q quest) unnumbered() (quest, bool) {
@@ -208,7 +215,7 @@ func (q quest) withoutLast() (quest, bool) {
 	return q, true
 }
 
-var unescaped = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`)
+var unescaped = strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`)
 
 func findUnescaped(q quest) []span {
 	if strings.Contains(q.old, "\n") {
@@ -218,8 +225,16 @@ func findUnescaped(q quest) []span {
 	if old == q.old || !substantial(old) {
 		return nil
 	}
-	q.old, q.new = old, unescaped.Replace(q.new)
-	return findPlain(q)
+	q.old = old
+	if !strings.Contains(q.new, "\n") {
+		q.new = unescaped.Replace(q.new) // real line ends in new say that its escapes are meant
+	}
+	for _, find := range []func(quest) []span{findPlain, func(q quest) []span { return findFolded(q, true) }} {
+		if spans := find(q); len(spans) > 0 {
+			return spans
+		}
+	}
+	return nil
 }
 
 // substantial text is long enough not to be found by chance: two lines, or twelve letters in one.
@@ -246,14 +261,14 @@ func (q quest) locate(strict bool) ([]span, string) {
 		if strict && r.level != levelEnds {
 			break
 		}
-		if q.all && r.level > levelLetters {
-			break
-		}
 		spans := r.find(q)
 		if len(spans) == 0 && r.level > levelNumbers {
 			if bare, ok := q.unnumbered(); ok {
 				spans = r.find(bare)
 			}
+		}
+		if q.all && r.level > levelLetters && len(spans) > 1 {
+			break // that loosely, only the one place is certain
 		}
 		if len(spans) > 0 {
 			return spans, r.level

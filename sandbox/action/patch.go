@@ -2,6 +2,7 @@ package action
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,10 +15,39 @@ import (
 	"interpreter/sandbox"
 )
 
-// Patch changes several files at once, all or none. The text is in the apply_patch format.
+// Patch changes several files at once, all or none. The text is in the apply_patch format or a unified diff.
 type Patch struct {
-	Text string
-	Dir  string // where the paths of the patch start; "" is the workspace's
+	Text   string
+	Dir    string      // where the paths of the patch start; "" is the workspace's
+	Path   string      `json:",omitempty"` // the file, instead of the one that a diff of one file names
+	Fuzz   int         `json:",omitempty"` // lines of context at the ends of a block that need not fit; one line must
+	Create bool        `json:",omitempty"` // an update that only adds lines may make its file
+	Whole  []WholeFile `json:",omitempty"` // whole files, besides or instead of Text
+}
+
+// WholeFile is a file with all of its new content.
+type WholeFile struct{ Path, Content string }
+
+// parse reads the text and adds what the other fields say.
+func (a Patch) parse() (Parsed, error) {
+	var p Parsed
+	if len(a.Whole) == 0 || strings.TrimSpace(a.Text) != "" {
+		var err error
+		if p, err = parsePatch(a.Text, a.Path); err != nil {
+			return p, err
+		}
+	}
+	for i := range p.Hunks {
+		p.Hunks[i].Fuzz = max(0, a.Fuzz)
+		p.Hunks[i].create = p.Hunks[i].create || a.Create
+	}
+	for _, f := range a.Whole {
+		if strings.TrimSpace(f.Path) == "" {
+			return p, fmt.Errorf("patch: the path of a file is empty")
+		}
+		p.Hunks = append(p.Hunks, Hunk{Kind: Added, Path: f.Path, whole: &f.Content})
+	}
+	return p, nil
 }
 
 // Title is the action in a line.
@@ -32,7 +62,7 @@ func (a Patch) Title() string {
 // Need asks for every file the patch names.
 func (a Patch) Need() Need {
 	n := Need{Effect: Writes}
-	parsed, err := ParsePatch(a.Text)
+	parsed, err := a.parse()
 	if err != nil {
 		return n
 	}
@@ -60,6 +90,8 @@ type PatchedFile struct {
 	Kind   ChangeKind
 	Before []byte // nil when the file did not exist
 	After  []byte // nil when it is deleted
+
+	replaced bool // all of a file that exists gives way
 }
 
 // ApplyPatch resolves a whole patch against what read gives and writes nothing. read answers a missing file with an
@@ -86,6 +118,9 @@ func ApplyPatch(read func(path string) ([]byte, error), p Parsed) ([]PatchedFile
 		if err != nil {
 			return nil, err
 		}
+		if before == nil && h.Kind == Modified {
+			h.Kind, h.Lines = Added, addedLines(h.Blocks)
+		}
 		f := PatchedFile{Path: path, To: h.To, Kind: h.Kind, Before: before}
 		from, to := filepath.Clean(path), filepath.Clean(h.To)
 		if touched[from] || h.To != "" && touched[to] {
@@ -98,11 +133,14 @@ func ApplyPatch(read func(path string) ([]byte, error), p Parsed) ([]PatchedFile
 		switch h.Kind {
 		case Added:
 			f.After = []byte(strings.Join(h.Lines, "\n"))
-			if len(h.Lines) > 0 {
+			if len(h.Lines) > 0 && !h.NoEnd {
 				f.After = append(f.After, '\n')
 			}
+			if h.whole != nil {
+				f.After = []byte(*h.whole)
+			}
 			if before != nil {
-				f.Kind = Modified
+				f.Kind, f.replaced = Modified, true
 			}
 		case Modified, Moved:
 			if f.After, err = applyBlocks(before, h); err != nil {
@@ -139,6 +177,11 @@ func readPatched(read func(string) ([]byte, error), h Hunk) (string, []byte, err
 	if h.Kind == Added {
 		return h.Path, nil, nil
 	}
+	if h.other != "" {
+		if data, err := read(h.other); err == nil {
+			return h.other, data, nil
+		}
+	}
 	for _, prefix := range []string{"a/", "b/"} {
 		if bare, ok := strings.CutPrefix(h.Path, prefix); ok && bare != "" {
 			if data, err := read(bare); err == nil {
@@ -146,7 +189,20 @@ func readPatched(read func(string) ([]byte, error), h Hunk) (string, []byte, err
 			}
 		}
 	}
+	if h.Kind == Modified && h.create && h.onlyAdds() {
+		return h.Path, nil, nil
+	}
 	return "", nil, &PatchError{Kind: Unreadable, Path: h.Path, Line: h.Line, Err: err}
+}
+
+// onlyAdds tells whether every line of an update is an addition.
+func (h Hunk) onlyAdds() bool {
+	for _, b := range h.Blocks {
+		if len(oldLines(b.Lines)) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func applyBlocks(before []byte, h Hunk) ([]byte, error) {
@@ -157,16 +213,23 @@ func applyBlocks(before []byte, h Hunk) ([]byte, error) {
 	if err != nil {
 		return nil, &PatchError{Kind: Unreadable, Path: h.Path, Line: h.Line, Err: err}
 	}
-	cursor := 0
+	cursor, drift := 0, 0
 	var edits []patchEdit
-	for _, b := range h.Blocks {
-		e, err := f.place(b, cursor)
+	for i, b := range h.Blocks {
+		hint := b.Hint
+		if hint > 0 {
+			b.Hint = max(1, hint+drift)
+		}
+		e, err := f.placeFuzzy(b, cursor, h.Fuzz)
 		if err != nil {
 			var pe *PatchError
 			if errors.As(err, &pe) {
-				pe.Path = h.Path
+				pe.Path, pe.Hunk, pe.Hunks, pe.Hint = h.Path, i+1, len(h.Blocks), hint
 			}
 			return nil, err
+		}
+		if hint > 0 && e.old > 0 {
+			drift = e.at + 1 - (hint + e.fuzz)
 		}
 		edits = append(edits, e)
 		cursor = e.at + e.old
@@ -179,12 +242,12 @@ func applyBlocks(before []byte, h Hunk) ([]byte, error) {
 		at = e.at + e.old
 	}
 	f.lines = append(lines, f.lines[at:]...)
-	return f.bytes(), nil
+	return f.bytes(h.Unified, h.NoEnd), nil
 }
 
 // Do checks the whole patch first and then writes it. When a write fails, what was written is put back.
 func (a Patch) Do(ctx context.Context, w *Workspace) (Changed, error) {
-	parsed, err := ParsePatch(a.Text)
+	parsed, err := a.parse()
 	if err != nil {
 		return Changed{}, err
 	}
@@ -206,7 +269,18 @@ func (a Patch) Do(ctx context.Context, w *Workspace) (Changed, error) {
 	if err := ctx.Err(); err != nil {
 		return Changed{}, fmt.Errorf("patch: %w", err)
 	}
+	for _, f := range files {
+		if !f.replaced {
+			continue
+		}
+		if err := w.guarded(Write{Path: f.Path, Content: string(f.After)}, w.Abs(a.join(f.Path)), f.Before); err != nil {
+			return Changed{}, err
+		}
+	}
 	out := Changed{Notes: parsed.Notes, Same: true}
+	for _, h := range parsed.Hunks {
+		out.Spots += len(h.Blocks)
+	}
 	var undo journal
 	for _, f := range files {
 		change, err := a.write(ctx, w, f, &undo)
@@ -218,56 +292,11 @@ func (a Patch) Do(ctx context.Context, w *Workspace) (Changed, error) {
 		}
 		out.Same = out.Same && change.Diff == "" && change.Kind == Modified
 		out.Files = append(out.Files, change)
+		if f.Kind != Deleted {
+			out = out.withSyntax(cmp.Or(f.To, f.Path), f.Before, f.After)
+		}
 	}
 	return out, nil
-}
-
-// journal is what stood in the place of files that a patch wrote, oldest first.
-type journal []former
-
-type former struct {
-	path string
-	data []byte // nil: there was no file
-	mode fs.FileMode
-}
-
-// keep notes a file before it is written.
-func (j *journal) keep(w *Workspace, ctx context.Context, path string) error {
-	data, real, err := w.readFor(ctx, "patch", path)
-	if errors.Is(err, fs.ErrNotExist) {
-		*j = append(*j, former{path: path})
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return err
-	}
-	*j = append(*j, former{path, append([]byte{}, data...), info.Mode().Perm()})
-	return nil
-}
-
-// restore puts everything back, the latest first. It goes on although the patch was cancelled.
-func (j journal) restore(ctx context.Context, w *Workspace) error {
-	ctx = context.WithoutCancel(ctx)
-	var errs []error
-	for i := len(j) - 1; i >= 0; i-- {
-		f := j[i]
-		if f.data == nil {
-			if err := w.removeFile(ctx, f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
-			}
-			continue
-		}
-		real, err := w.WriteFile(ctx, f.path, f.data)
-		if err == nil {
-			err = os.Chmod(real, f.mode)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // allowed refuses what a patch may not name, before anything is read. A relative path that climbs out of the working
@@ -317,7 +346,7 @@ func (a Patch) write(ctx context.Context, w *Workspace, f PatchedFile, undo *jou
 	switch f.Kind {
 	case Deleted:
 		c.Real = w.Abs(path)
-		err = w.removeFile(ctx, path)
+		err = w.removeFile(ctx, path, true)
 	case Moved:
 		mode := (*undo)[len(*undo)-1].mode
 		if err := undo.keep(w, ctx, to); err != nil {
@@ -326,8 +355,9 @@ func (a Patch) write(ctx context.Context, w *Workspace, f PatchedFile, undo *jou
 		if c.Real, err = w.WriteFile(ctx, to, f.After); err != nil {
 			return c, err
 		}
+		w.unchanged(c.Real) // the content is elsewhere already: Undo of the new path alone would lose it
 		if err = os.Chmod(c.Real, mode); err == nil {
-			err = w.removeFile(ctx, path)
+			err = w.removeFile(ctx, path, true)
 		}
 	default:
 		c.Real, err = w.WriteFile(ctx, path, f.After)

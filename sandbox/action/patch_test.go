@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
 
 	"interpreter/sandbox"
 	"interpreter/sandbox/sandboxtest"
@@ -255,6 +258,9 @@ func FuzzPatch(f *testing.F) {
 	f.Add("a\r\nb", patch(updateMark+"f", moveMark+"g", "@@ -1,2 +1 @@", " a", "", "+z", eofMark))
 	f.Add("\xe9\n", "```\n"+patch(addMark+"n", "+1", "", deleteMark+"f")+"```")
 	f.Add("x", `{"command":["apply_patch","*** Begin Patch\n*** Update File: f\n-x\n*** End Patch"]}`)
+	f.Add("a\nb\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n\\ No newline at end of file\n")
+	f.Add("a\nb\nc\n", "diff --git a/f b/g\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -7,3 +1,3 @@\n no\n-b\n+x\n")
+	f.Add("a\n", "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n")
 	f.Fuzz(func(t *testing.T, file, text string) {
 		p, err := ParsePatch(text)
 		if err != nil {
@@ -264,6 +270,11 @@ func FuzzPatch(f *testing.F) {
 			}
 			return
 		}
+		unified := false
+		for i := range p.Hunks {
+			p.Hunks[i].Fuzz = len(text) % 4
+			unified = unified || p.Hunks[i].Unified
+		}
 		out, err := ApplyPatch(fsOf(map[string]string{"f": file}), p)
 		if err != nil {
 			var pe *PatchError
@@ -272,13 +283,44 @@ func FuzzPatch(f *testing.F) {
 			}
 			return
 		}
-		if len(out) != len(p.Hunks) {
+		if len(out) > len(p.Hunks) {
 			t.Fatalf("%d files of %d hunks", len(out), len(p.Hunks))
 		}
 		for _, o := range out {
-			if o.Kind == Modified && len(o.After) > 0 && o.After[len(o.After)-1] != '\n' && o.After[len(o.After)-1] != 0 {
+			if o.Kind == Modified && !unified && len(o.After) > 0 && o.After[len(o.After)-1] != '\n' && o.After[len(o.After)-1] != 0 {
 				t.Fatalf("%q does not end with a line break", o.After)
 			}
+		}
+	})
+}
+
+// FuzzUnified makes a diff of two texts and applies it: the second text comes out, byte for byte.
+func FuzzUnified(f *testing.F) {
+	f.Add("a\nb\nc\n", "a\nx\nc\n")
+	f.Add("a\nb", "a\nb\n")
+	f.Add("", "x \n\n y\t")
+	f.Add("a\r\nb\r\n", "a\r\nc\r\n")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		_, c, err := decode([]byte(before))
+		if before == after || err != nil || c.bom != "" || !utf8.ValidString(before) || !utf8.ValidString(after) || strings.Contains(before+after, "\r") {
+			return
+		}
+		for line := range strings.SplitSeq(before+"\n"+after, "\n") {
+			if strings.HasPrefix(line, "-- ") || strings.HasPrefix(line, "++ ") {
+				return // cannot be told from a header
+			}
+		}
+		if after == "" || before == "" && isBinary([]byte(after)) {
+			return
+		}
+		text := udiff.Unified("a/f", "b/f", before, after)
+		p, err := ParsePatch(text)
+		if err != nil {
+			t.Fatalf("%v in %q", err, text)
+		}
+		out, err := ApplyPatch(fsOf(map[string]string{"f": before}), p)
+		if err != nil || len(out) != 1 || string(out[0].After) != after {
+			t.Fatalf("%q to %q by %q gives %+v, %v", before, after, text, out, err)
 		}
 	})
 }

@@ -22,6 +22,9 @@ const (
 	Unreadable  PatchErrorKind = "file"    // a file cannot be read; Err says why
 	NoContext   PatchErrorKind = "context" // an anchor is not in the file
 	NoLines     PatchErrorKind = "lines"   // the old lines are not in the file
+	BadHunk     PatchErrorKind = "hunk"    // a line of a unified diff that is in no hunk
+	BinaryPart  PatchErrorKind = "binary"  // a unified diff of a binary file
+	OnePath     PatchErrorKind = "path"    // a path was given besides a diff of several files
 )
 
 // PatchError is a patch that cannot be read or does not fit. Nothing was written. It wraps ErrBadPatch when the text
@@ -36,6 +39,9 @@ type PatchError struct {
 	Want   string // the first line that differs, as the patch has it
 	Have   string // as the file has it
 	HaveAt int    // its 1-based line; 0 when the file has no such line
+	Hunk   int    // which block of the file does not fit, 1-based
+	Hunks  int    // of how many
+	Hint   int    // the line at which the patch expects it; 0 when it does not say
 	Err    error
 }
 
@@ -51,6 +57,9 @@ var patchWhy = map[PatchErrorKind]string{
 	Twice:       "several operations on one file",
 	NoContext:   "context not found",
 	NoLines:     "expected lines not found",
+	BadHunk:     "expected '--- PATH' and '+++ PATH', or a hunk that begins with '@@ -LINE,COUNT +LINE,COUNT @@'",
+	BinaryPart:  "a binary file cannot be patched",
+	OnePath:     "a path beside the diff needs a diff of one file",
 }
 
 func (e *PatchError) Error() string {

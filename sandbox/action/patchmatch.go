@@ -41,11 +41,15 @@ func newPatched(content []byte) (*patched, error) {
 	return f, nil
 }
 
-// bytes are the content; an updated file ends with a line break.
-func (f *patched) bytes() []byte {
+// bytes are the content; an updated file ends with a line break, unless open leaves one without as it is, or cut takes
+// it off.
+func (f *patched) bytes(open, cut bool) []byte {
 	var b strings.Builder
 	for i, l := range f.lines {
 		b.WriteString(l.raw)
+		if last := i == len(f.lines)-1; last && (cut || open && l.end == "") {
+			break
+		}
 		if l.end == "" {
 			l.end = f.end
 			if i > 0 {
@@ -101,6 +105,42 @@ type patchEdit struct {
 	at    int
 	block Block
 	old   int // lines of the file it covers
+	fuzz  int // lines of context at the start that were left out
+}
+
+// placeFuzzy finds where a block belongs. When it does not fit, context goes from its ends, a line at a time, as long
+// as a line with something in it remains; then, without a line number, there must be one place only.
+func (f *patched) placeFuzzy(b Block, cursor, fuzz int) (patchEdit, error) {
+	e, err := f.place(b, cursor)
+	if err == nil || fuzz == 0 {
+		return e, err
+	}
+	head, tail := 0, 0
+	for head < len(b.Lines) && b.Lines[head].Op == ' ' {
+		head++
+	}
+	for tail < len(b.Lines)-head && b.Lines[len(b.Lines)-1-tail].Op == ' ' {
+		tail++
+	}
+	for n := 1; n <= min(fuzz, max(head, tail)); n++ {
+		short := b
+		first := min(n, head)
+		short.Lines = b.Lines[first : len(b.Lines)-min(n, tail)]
+		old := oldLines(short.Lines)
+		if !slices.ContainsFunc(old, func(l PatchLine) bool { return strings.TrimSpace(l.Text) != "" }) {
+			break
+		}
+		if short.Hint > 0 {
+			short.Hint += first
+		} else if len(f.seek(old, cursor)) != 1 {
+			continue
+		}
+		if e, ok := f.place(short, cursor); ok == nil {
+			e.fuzz = first
+			return e, nil
+		}
+	}
+	return patchEdit{}, err
 }
 
 // place finds where a block belongs, at or after the cursor.
@@ -125,14 +165,14 @@ func (f *patched) place(b Block, cursor int) (patchEdit, error) {
 	}
 	for _, from := range starts {
 		if at, ok := f.seekBlock(b, old, from); ok {
-			return patchEdit{at, b, len(old)}, nil
+			return patchEdit{at: at, block: b, old: len(old)}, nil
 		}
 		// A block may end with an empty line that stands for the end of the text.
 		if last := len(old) - 1; last > 0 && old[last].Text == "" {
 			short := b
 			short.Lines = withoutLastEmpty(b.Lines)
 			if at, ok := f.seekBlock(b, old[:last], from); ok {
-				return patchEdit{at, short, last}, nil
+				return patchEdit{at: at, block: short, old: last}, nil
 			}
 		}
 	}
@@ -274,9 +314,10 @@ func (f *patched) replacement(e patchEdit) []fileLine {
 
 // shiftOf tells how the file's indentation differs from the patch's where a block was found.
 func (f *patched) shiftOf(e patchEdit) shift {
-	var old, have []string
+	var old, have, quoted []string
 	at := e.at
 	for _, l := range e.block.Lines {
+		quoted = append(quoted, l.Text)
 		if l.Op == '+' {
 			continue
 		}
@@ -284,7 +325,11 @@ func (f *patched) shiftOf(e patchEdit) shift {
 		have = append(have, plainText(f.lines[at].text))
 		at++
 	}
-	if s, ok := shiftBetween(old, have); ok {
+	texts := make([]string, len(f.lines))
+	for i, l := range f.lines {
+		texts[i] = l.text
+	}
+	if s, ok := shiftBetween(old, have, stepBetween(quoted, texts)); ok {
 		return s
 	}
 	return shift{}

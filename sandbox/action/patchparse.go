@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Parsed is a patch taken apart, nothing of it checked against a file yet.
@@ -21,6 +22,14 @@ type Hunk struct {
 	Line   int    // 1-based line in the patch
 	Lines  []string
 	Blocks []Block
+
+	Unified bool // of a unified diff: a last line without an end stays so
+	NoEnd   bool // the file is to end without a line break
+	Fuzz    int  // lines of context at the ends of a block that need not fit
+
+	whole  *string // the whole new content, of Patch.Whole
+	other  string  // the path with its a/ or b/, should only that exist
+	create bool    // an update that only adds may make the file
 }
 
 // Block is one place of an updated file.
@@ -51,11 +60,25 @@ const (
 	envMark    = "*** Environment ID: "
 )
 
-// ParsePatch reads a patch. Wrappers that models put around one are peeled off: a code fence, a here-document, the
-// JSON of a tool call, lines before and behind it. The error is a *PatchError.
-func ParsePatch(text string) (Parsed, error) {
+// ParsePatch reads a patch, in the apply_patch format or as a unified diff. Wrappers that models put around one are
+// peeled off: a code fence, a here-document, the JSON of a tool call, lines before and behind it. The error is a
+// *PatchError.
+func ParsePatch(text string) (Parsed, error) { return parsePatch(text, "") }
+
+// parsePatch reads a patch; a unified diff of one file is for path unless that is empty.
+func parsePatch(text, path string) (Parsed, error) {
 	body := unwrapPatch(text)
-	lines := strings.Split(strings.TrimSpace(unix(body)), "\n")
+	lines := strings.Split(trimBlankLines(unix(body)), "\n")
+	if !strings.HasPrefix(lines[0], beginMark) {
+		if at := unifiedAt(lines); at >= 0 {
+			u := unifiedReader{lines: lines, at: at}
+			return u.read(path)
+		}
+		if path != "" && strings.HasPrefix(lines[0], "@@") {
+			u := unifiedReader{lines: lines}
+			return u.read(path)
+		}
+	}
 	if last := len(lines) - 1; strings.TrimSpace(lines[last]) == endMark {
 		lines[last] = endMark // inside an update an indented one would be context
 	}
@@ -68,14 +91,14 @@ func ParsePatch(text string) (Parsed, error) {
 }
 
 var (
-	fence   = regexp.MustCompile("(?s)\\A(```+|~~~+)[^\\n`]*\\n(.*?)\\n?[ \\t]*(```+|~~~+)\\z")
+	fence   = regexp.MustCompile("(?s)\\A(```+|~~~+)[^\\n`]*\\n(.*?)\\n?[ \\t]*(```+|~~~+)[ \\t]*\\z")
 	heredoc = regexp.MustCompile(`\A(?:apply_?patch[ \t]+)?<<-?[ \t]*(?:'(\w+)'|"(\w+)"|(\w+))[ \t]*\r?\n`)
 )
 
 // unwrapPatch peels wrappers until none is left.
 func unwrapPatch(text string) string {
 	for range 5 {
-		text = strings.TrimSpace(strings.TrimPrefix(text, bomUTF8))
+		text = trimBlankLines(strings.TrimPrefix(text, bomUTF8))
 		if strings.HasPrefix(text, beginMark) {
 			break
 		}
@@ -95,6 +118,19 @@ func unwrapPatch(text string) string {
 		text = inner
 	}
 	return text
+}
+
+// trimBlankLines takes off what is blank at the start, and blank lines at the end: the blanks at the end of a last line
+// may be part of a patch.
+func trimBlankLines(text string) string {
+	text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	for {
+		i := strings.LastIndexByte(text, '\n')
+		if i < 0 || strings.TrimSpace(text[i:]) != "" {
+			return text
+		}
+		text = text[:i]
+	}
 }
 
 func unfence(text string) (string, bool) {
@@ -163,7 +199,7 @@ func unwrapJSON(text string) (string, bool) {
 func patchIn(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return v, strings.Contains(v, beginMark)
+		return v, strings.Contains(v, beginMark) || unifiedAt(strings.Split(unix(v), "\n")) >= 0
 	case []any:
 		for _, item := range v {
 			if s, ok := patchIn(item); ok {
@@ -171,7 +207,7 @@ func patchIn(v any) (string, bool) {
 			}
 		}
 	case map[string]any:
-		for _, key := range []string{"input", "patch", "command", "cmd", "arguments", "content"} {
+		for _, key := range []string{"input", "patch", "diff", "command", "cmd", "arguments", "content"} {
 			if s, ok := patchIn(v[key]); ok {
 				return s, true
 			}

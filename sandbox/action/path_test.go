@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,5 +40,48 @@ func TestAbsTakesOffWhatIsAroundAPath(t *testing.T) {
 	}
 	if got, err := (Read{Path: "@src/a.go"}).Do(context.Background(), w); err != nil || got.Text != "a\n" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestAbsFindsTheProject(t *testing.T) {
+	parent := t.TempDir()
+	w := workspaceIn(t, filepath.Join(parent, "shop"), map[string]string{"src/a.go": "a\n", "my file.txt": "x\n", "etc/z": ""})
+	dir := filepath.ToSlash(w.Dir)
+	tests := map[string]string{
+		"/workspace/src/a.go":       dir + "/src/a.go",
+		"/workspace/src/new.go":     dir + "/src/new.go",
+		"/testbed/src/a.go":         dir + "/src/a.go",
+		"/workspace/shop/src/a.go":  dir + "/src/a.go",
+		"/workspace/shop/new/b.go":  dir + "/new/b.go",
+		"/repo":                     dir,
+		"/src/a.go":                 dir + "/src/a.go",
+		"/src/new.go":               "/src/new.go",
+		"/etc/hostname":             "/etc/hostname",
+		"/etc/z":                    "/etc/z",
+		dir + dir + "/src/a.go":     dir + "/src/a.go",
+		dir[1:] + "/src/new.go":     dir + "/src/new.go",
+		"file://localhost" + dir:    dir,
+		"file://" + dir + "/my%20f": dir + "/my f",
+		"my\u00a0file.txt":          dir + "/my file.txt",
+		" src/a.go\n":               dir + "/src/a.go",
+		`src\a.go`:                  dir + "/src/a.go",
+		"shop/src/a.go":             dir + "/shop/src/a.go", // a folder in shop may well be called shop
+		"/workspaces2/src/a.go":     "/workspaces2/src/a.go",
+	}
+	for path, want := range tests {
+		if got := filepath.ToSlash(w.Abs(path)); got != want {
+			t.Errorf("%q is taken for %s, want %s", path, got, want)
+		}
+	}
+	var missing *MissingError
+	_, err := Read{Path: "shop/src/a.go"}.Do(context.Background(), w)
+	if !errors.As(err, &missing) || len(missing.Similar) != 1 || missing.Similar[0] != w.Abs("src/a.go") {
+		t.Errorf("%+v", err)
+	}
+	for _, name := range []string{"one/x.go", "two/x.go", "three/x.go", "four/x.go"} {
+		put(t, w, name, "")
+	}
+	if _, err := (Read{Path: "thre/x.go"}).Do(context.Background(), w); !errors.As(err, &missing) || len(missing.Similar) != 3 || missing.Similar[0] != w.Abs("three/x.go") {
+		t.Errorf("%+v", err)
 	}
 }

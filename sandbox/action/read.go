@@ -20,15 +20,25 @@ const (
 
 // Read shows a file or a part of one.
 type Read struct {
-	Path     string
-	Offset   int  // 1-based first line; 0 is the start
-	Limit    int  // lines; 0 is 2000
-	Repeat   bool // answer Unchanged when the whole file was shown before and is the same
-	MaxBytes int  // of the text, in whole lines; 0 is 256 KiB
+	Path      string
+	Offset    int  // 1-based first line; 0 is the start
+	Limit     int  // lines; 0 is 2000
+	Repeat    bool // answer Unchanged when the whole file was shown before and is the same
+	MaxBytes  int  // of the text, in whole lines; 0 is 256 KiB, or what MaxTokens allows
+	Columns   int  `json:",omitempty"` // characters of a line that are shown, without a mark (see Seen.Longer); 0 is 2000 bytes and a mark, less than 0 all
+	Tail      int  `json:",omitempty"` // the last so many lines instead of Offset; with Limit, the first of those
+	MaxTokens int  `json:",omitempty"` // more than these, by Tokens, are a *TooLargeError; 0 allows all
+	Folders   bool `json:",omitempty"` // a folder is Seen as the names in it, a line each, with a slash behind folders; MIME is FolderType
 }
+
+// FolderType is the MIME type of a Seen folder.
+const FolderType = "inode/directory"
 
 // Title is the action in a line.
 func (a Read) Title() string {
+	if a.Tail > 0 {
+		return one("read the end of %s", a.Path)
+	}
 	if a.Offset > 1 {
 		return one("read %s from line %d", a.Path, a.Offset)
 	}
@@ -38,15 +48,20 @@ func (a Read) Title() string {
 // Need asks for the file.
 func (a Read) Need() Need { return Need{Effect: Reads, Paths: []string{a.Path}} }
 
-// Do reads. A binary file is a *BinaryError, an offset past the end an *OffsetError.
+// Do reads. A folder is an *IsDirectoryError, a binary file a *BinaryError, an offset past the end an *OffsetError, and
+// more text than MaxTokens a *TooLargeError. PNG, JPEG, GIF and WebP are shown as images, whatever the name says.
 func (a Read) Do(ctx context.Context, w *Workspace) (Seen, error) {
 	if strings.TrimSpace(a.Path) == "" {
 		return Seen{}, errors.New("read: the path is empty")
 	}
-	if a.Offset < 0 || a.Limit < 0 {
-		return Seen{}, fmt.Errorf("read %s: offset %d and limit %d must not be negative", a.Path, a.Offset, a.Limit)
+	if a.Offset < 0 || a.Limit < 0 || a.Tail < 0 {
+		return Seen{}, fmt.Errorf("read %s: offset %d, limit %d and tail %d must not be negative", a.Path, a.Offset, a.Limit, a.Tail)
 	}
 	data, real, err := w.ReadFile(ctx, a.Path)
+	var folder *IsDirectoryError
+	if a.Folders && errors.As(err, &folder) {
+		return a.folder(w)
+	}
 	if err != nil {
 		return Seen{}, err
 	}
@@ -68,11 +83,47 @@ func (a Read) Do(ctx context.Context, w *Workspace) (Seen, error) {
 	if err := a.window(&out, unix(readable(decoded))); err != nil {
 		return Seen{}, err
 	}
-	whole := out.First <= 1 && !out.Cut && !strings.Contains(out.Text, lineCut)
-	if w.saw(real, data, whole) && a.Repeat && a.Offset <= 1 && a.Limit == 0 {
+	if n := Tokens(out.Text); a.MaxTokens > 0 && n > a.MaxTokens {
+		return Seen{}, &TooLargeError{Path: a.Path, Tokens: n, Most: a.MaxTokens, First: out.First, Last: out.Last, Total: out.Total}
+	}
+	whole := out.First <= 1 && !out.Cut && len(out.Longer) == 0
+	if w.saw(real, data, whole) && a.Repeat && a.Offset <= 1 && a.Limit == 0 && a.Tail == 0 {
 		out.Unchanged, out.Text = true, ""
 	}
 	return out, nil
+}
+
+// Tokens estimates how many tokens a text is for a model: a third of its letters, where Chinese ones count twice,
+// rounded up.
+func Tokens(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if r >= 0x4e00 && r <= 0x9fff {
+			n++
+		}
+	}
+	return (n + 2) / 3
+}
+
+// folder shows what is in a folder as text.
+func (a Read) folder(w *Workspace) (Seen, error) {
+	abs := w.Abs(a.Path)
+	entries, err := os.ReadDir(abs)
+	if err != nil {
+		return Seen{}, fmt.Errorf("read %s: %w", a.Path, reason(err))
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if info, err := os.Stat(filepath.Join(abs, name)); err == nil && info.IsDir() {
+			name += "/"
+		}
+		names = append(names, name+"\n")
+	}
+	out := Seen{Path: a.Path, Real: abs, MIME: FolderType}
+	err = a.window(&out, strings.Join(names, ""))
+	return out, err
 }
 
 // window puts the asked lines of a text into out.
@@ -83,6 +134,9 @@ func (a Read) window(out *Seen, text string) error {
 		return nil
 	}
 	first := max(1, a.Offset)
+	if a.Tail > 0 {
+		first = max(1, out.Total-a.Tail+1)
+	}
 	if first > out.Total {
 		return &OffsetError{Path: a.Path, Offset: first, Total: out.Total}
 	}
@@ -92,26 +146,70 @@ func (a Read) window(out *Seen, text string) error {
 	}
 	if most <= 0 {
 		most = readBytes
-	}
-	var b strings.Builder
-	last := first - 1
-	for _, line := range lines[first-1 : first-1+min(limit, out.Total-first+1)] {
-		line = shortLine(line, lineBytes)
-		if b.Len() > 0 && b.Len()+len(line)+1 > most {
-			break
+		if a.MaxTokens > 0 {
+			most = len(text) + 1
 		}
-		b.WriteString(cutRunes(line, most))
-		b.WriteByte('\n')
-		last++
 	}
-	out.Text = b.String()
-	if last == out.Total && !strings.HasSuffix(text, "\n") {
-		out.Text = strings.TrimSuffix(out.Text, "\n")
+	last := min(out.Total, first-1+limit)
+	if a.Tail > 0 && a.Limit == 0 {
+		first = max(first, out.Total-limit+1)
+		last = out.Total
+	}
+	shown := make([]string, 0, last-first+1)
+	size := 0
+	for i := first; i <= last; i++ {
+		line, longer := a.line(lines[i-1])
+		if longer {
+			out.Longer = append(out.Longer, i)
+		}
+		shown = append(shown, line)
+		size += len(line) + 1
+	}
+	for ; size > most && len(shown) > 1; size-- { // whole lines go, from the end that was not asked for
+		if a.Tail > 0 {
+			size -= len(shown[0])
+			shown = shown[1:]
+			first++
+		} else {
+			size -= len(shown[len(shown)-1])
+			shown = shown[:len(shown)-1]
+			last--
+		}
+	}
+	out.Longer = slices.DeleteFunc(out.Longer, func(n int) bool { return n < first || n > last })
+	if len(shown) == 1 && len(shown[0]) > most {
+		shown[0] = cutRunes(shown[0], most)
+		if !slices.Contains(out.Longer, first) {
+			out.Longer = append(out.Longer, first)
+		}
+	}
+	out.Text = strings.Join(shown, "\n")
+	if last < out.Total || strings.HasSuffix(text, "\n") {
+		out.Text += "\n"
 	}
 	out.First, out.Last = first, last
 	out.Cut = last < out.Total
 	out.ByLimit = out.Cut && a.Limit > 0 && last == first-1+a.Limit
 	return nil
+}
+
+// line cuts one line as asked, and tells whether it was longer.
+func (a Read) line(text string) (string, bool) {
+	switch {
+	case a.Columns < 0:
+		return text, false
+	case a.Columns == 0:
+		return shortLine(text, lineBytes), len(text) > lineBytes
+	case len(text) <= a.Columns:
+		return text, false
+	}
+	n := 0
+	for i := range text {
+		if n++; n > a.Columns {
+			return text[:i], true
+		}
+	}
+	return text, false
 }
 
 // lineCut marks a line that goes on in the file.
@@ -124,48 +222,4 @@ func shortLine(line string, most int) string {
 	}
 	short := cutRunes(line, most)
 	return fmt.Sprintf("%s%s%d more bytes)", short, lineCut, len(line)-len(short))
-}
-
-// similar are at most three existing names that a missing one may have meant: the same name with other case or
-// extension, or few letters away, in its folder.
-func similar(abs string) []string {
-	dir, name := filepath.Dir(abs), filepath.Base(abs)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	type candidate struct {
-		path  string
-		score float64
-	}
-	var found []candidate
-	wanted := bigrams(strings.ToLower(name))
-	stem := strings.TrimSuffix(name, filepath.Ext(name))
-	for _, e := range entries[:min(len(entries), 5000)] {
-		other := e.Name()
-		score := alike(wanted, bigrams(strings.ToLower(other)))
-		if stem != "" && strings.EqualFold(stem, strings.TrimSuffix(other, filepath.Ext(other))) {
-			score = max(score, 0.9)
-		}
-		if strings.EqualFold(name, other) {
-			score = 1
-		}
-		if score >= 0.5 {
-			found = append(found, candidate{filepath.Join(dir, other), score})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return strings.Compare(a.path, b.path)
-	})
-	var out []string
-	for _, c := range found[:min(len(found), 3)] {
-		out = append(out, c.path)
-	}
-	return out
 }

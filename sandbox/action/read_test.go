@@ -3,6 +3,7 @@ package action
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -139,5 +140,78 @@ func TestReadHidden(t *testing.T) {
 	found, err := Grep{Pattern: "k"}.Do(context.Background(), w)
 	if err != nil || len(found.Hits) != 0 {
 		t.Errorf("grep gives %+v, %v", found, err)
+	}
+}
+
+func TestReadColumns(t *testing.T) {
+	w := workspace(t, map[string]string{"f": "short\n" + strings.Repeat("é", 12) + "\nabcdefghij\nabcdefghijk", "wide": strings.Repeat("x", 5000) + "\n"})
+	ctx := context.Background()
+	got, err := Read{Path: "f", Columns: 10}.Do(ctx, w)
+	if err != nil || got.Text != "short\n"+strings.Repeat("é", 10)+"\nabcdefghij\nabcdefghij" || fmt.Sprint(got.Longer) != "[2 4]" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = (Read{Path: "f", Columns: 10, Offset: 3}).Do(ctx, w); err != nil || fmt.Sprint(got.Longer) != "[4]" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = (Read{Path: "wide"}).Do(ctx, w); err != nil || fmt.Sprint(got.Longer) != "[1]" || !strings.Contains(got.Text, "3000 more bytes") {
+		t.Errorf("%+v, %v", got.Longer, err)
+	}
+	if got, err = (Read{Path: "wide", Columns: -1}).Do(ctx, w); err != nil || got.Longer != nil || len(got.Text) != 5001 {
+		t.Errorf("%+v, %v", got.Longer, err)
+	}
+	if got, err = (Read{Path: "wide", Columns: -1, MaxBytes: 9}).Do(ctx, w); err != nil || fmt.Sprint(got.Longer) != "[1]" || got.Text != strings.Repeat("x", 9)+"\n" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestReadTail(t *testing.T) {
+	w := workspace(t, map[string]string{"f": "1\n2\n3\n4\n5\n", "open": "1\n2"})
+	tests := []struct {
+		read        Read
+		text        string
+		first, last int
+		cut         bool
+	}{
+		{Read{Path: "f", Tail: 2}, "4\n5\n", 4, 5, false},
+		{Read{Path: "f", Tail: 9}, "1\n2\n3\n4\n5\n", 1, 5, false},
+		{Read{Path: "f", Tail: 4, Limit: 2}, "2\n3\n", 2, 3, true},
+		{Read{Path: "f", Tail: 3, MaxBytes: 5}, "4\n5\n", 4, 5, false},
+		{Read{Path: "open", Tail: 1}, "2", 2, 2, false},
+	}
+	for _, c := range tests {
+		got, err := c.read.Do(context.Background(), w)
+		if err != nil || got.Text != c.text || got.First != c.first || got.Last != c.last || got.Cut != c.cut {
+			t.Errorf("%+v gives %+v, %v", c.read, got, err)
+		}
+	}
+}
+
+func TestReadTokens(t *testing.T) {
+	if n := Tokens("abcd"); n != 2 {
+		t.Errorf("four letters are %d tokens", n)
+	}
+	if n := Tokens("中文x"); n != 2 {
+		t.Errorf("two Chinese letters and one are %d tokens", n)
+	}
+	w := workspace(t, map[string]string{"f": strings.Repeat("abc\n", 3000)})
+	ctx := context.Background()
+	_, err := Read{Path: "f", MaxTokens: 1000}.Do(ctx, w)
+	var large *TooLargeError
+	if !errors.As(err, &large) || large.Tokens != 2667 || large.Most != 1000 || large.Last != 2000 || large.Total != 3000 {
+		t.Errorf("%+v", err)
+	}
+	if got, err := (Read{Path: "f", MaxTokens: 1000, Limit: 700}).Do(ctx, w); err != nil || got.Last != 700 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestReadFolder(t *testing.T) {
+	w := workspace(t, map[string]string{"d/b": "", "d/a/x": "", "d/c": ""})
+	got, err := Read{Path: "d", Folders: true, Offset: 2}.Do(context.Background(), w)
+	if err != nil || got.MIME != FolderType || got.Text != "b\nc\n" || got.Total != 3 || got.First != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err = (Read{Path: "d", Folders: true}).Do(context.Background(), w); err != nil || got.Text != "a/\nb\nc\n" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,6 +42,10 @@ func replaceOne(before []byte, e Edit) (replaced, error) {
 		return none, err
 	}
 	r := replaced{after: t.splice(spans), spots: len(spans), level: level}
+	if bytes.Equal(r.after, before) {
+		at := lineAt(t.decoded, spans[0].start) // only the quotation differed from the file
+		return replaced{after: before, first: at, last: at}, nil
+	}
 	r.first, r.last = changedLines(shown(before), shown(r.after))
 	return r, nil
 }
@@ -67,14 +72,14 @@ func (t fileText) find(e Edit) ([]span, string, error) {
 	case old == "":
 		return nil, "", ErrEmptyOld
 	case old == new:
-		return nil, "", ErrSame
+		return nil, "", t.same(unix(old))
 	}
 	spans, level := t.exact(old, new), levelExact
 	if t.coding.order != nil {
 		level = levelEnds
 	}
 	if len(spans) == 0 {
-		q := quest{view: t.view, old: unix(old), new: unix(new), all: e.All}
+		q := quest{path: e.Path, view: t.view, old: unix(old), new: unix(new), all: e.All}
 		var seen []span
 		seen, level = q.locate(e.Strict)
 		for _, s := range seen {
@@ -83,7 +88,7 @@ func (t fileText) find(e Edit) ([]span, string, error) {
 			spans = append(spans, span{from, to, t.coding.spell(text)})
 		}
 	}
-	if line := placeholder(t.view.text, unix(old), unix(new)); line != "" {
+	if line := placeholder(e.Path, t.view.text, unix(old), unix(new)); line != "" {
 		return nil, "", &PlaceholderError{Text: line}
 	}
 	switch {
@@ -179,6 +184,20 @@ func (t fileText) absent(old string) *MatchError {
 	return e
 }
 
+// same is the error of an edit that changes nothing, with the lines of the file that it is about.
+func (t fileText) same(old string) *MatchError {
+	e := t.absent(old)
+	e.Err = ErrSame
+	e.Differs, e.Sent, e.DiffersAt = "", "", 0
+	if found := places(t.view.text, old); len(found) > 0 {
+		lines := splitLines(t.view.text)
+		at := lineAt(t.view.text, found[0])
+		e.Near, e.NearAt = region{at, 1}.excerpt(lines, lines[at-1:min(len(lines), at-1+len(splitLines(old)))])
+		e.Likeness = 1
+	}
+	return e
+}
+
 // already tells whether new stands in the file where old was to be found, and at which line.
 func (t fileText) already(old, new string, err error) (int, bool) {
 	me, ok := err.(*MatchError)
@@ -186,15 +205,24 @@ func (t fileText) already(old, new string, err error) (int, bool) {
 	if !ok || me.Err != ErrAbsent || !substantial(new) {
 		return 0, false
 	}
-	found := places(t.view.text, new)
-	if len(found) != 1 {
+	lines, wanted, now := splitLines(t.view.text), splitLines(unix(old)), splitLines(new)
+	at := 0
+	if found := places(t.view.text, new); len(found) == 1 {
+		at = lineAt(t.view.text, found[0])
+	} else if loosely, _ := sameLines(lines, now, false, false); len(loosely) == 1 && !sameBut(wanted, now) {
+		at = loosely[0][0] + 1
+	} else {
 		return 0, false
 	}
-	at := lineAt(t.view.text, found[0])
-	lines, wanted := splitLines(t.view.text), splitLines(unix(old))
 	best := nearest(lines, wanted)
-	close := best.at < at+len(splitLines(new)) && at < best.at+max(1, len(wanted))
+	close := best.at < at+len(now) && at < best.at+max(1, len(wanted))
 	return at, best.score < nearEnough || close
+}
+
+// sameBut tells whether two texts differ in blanks only.
+func sameBut(a, b []string) bool {
+	bare := func(lines []string) string { return strings.Join(strings.Fields(strings.Join(lines, " ")), " ") }
+	return bare(a) == bare(b)
 }
 
 // commentDots are comments that stand for code left out.
@@ -203,13 +231,14 @@ var commentDots = regexp.MustCompile(`(?i)^(//|#|--|/\*|<!--|;|\{/\*)\s*(\.\.\.|
 	`|(code|rest|remainder)( \w+)? (unchanged|as before|stays the same|remains the same))\s*(\.\.\.|…)?\s*(\*/\}?|-->)?$`)
 
 // placeholder gives the first line of old or new that stands for text left out and is not in the file.
-func placeholder(file, old, new string) string {
+func placeholder(path, file, old, new string) string {
+	prose := isProse(path)
 	var have []string
 	for _, text := range []string{old, new} {
 		above := ""
 		for line := range strings.SplitSeq(text, "\n") {
 			bare := strings.TrimSpace(line)
-			if leavesOut(bare, above) {
+			if leavesOut(bare, above) && !(prose && !dotsAndWords(bare)) {
 				if have == nil {
 					have = strings.Split(file, "\n")
 				}
@@ -223,6 +252,11 @@ func placeholder(file, old, new string) string {
 		}
 	}
 	return ""
+}
+
+// dotsAndWords is what stands for code left out even in a text, where dots, or a heading, are just that.
+func dotsAndWords(line string) bool {
+	return strings.Trim(line, ".…/#*-<!> ") != "" && (strings.Contains(line, "...") || strings.Contains(line, "…"))
 }
 
 // leavesOut judges one line. Three dots below a colon or a docstring are Python for an empty body.

@@ -13,6 +13,7 @@ type Write struct {
 	Path    string
 	Content string
 	Append  bool // add to the end instead, in the file's own encoding
+	Guard   bool `json:",omitempty"` // refuse to replace a long file of which most would stay; see GuardError
 }
 
 // Title is the action in a line.
@@ -26,7 +27,8 @@ func (a Write) Title() string {
 // Need asks for the file.
 func (a Write) Need() Need { return Need{Effect: Writes, Paths: []string{a.Path}} }
 
-// Do writes. A file that has the content already is left alone, and Same is set.
+// Do writes. A file that has the content already is left alone, and Same is set. One that would lose most of itself, or
+// code that a placeholder stands for, is a *GuardError.
 func (a Write) Do(ctx context.Context, w *Workspace) (Changed, error) {
 	if strings.TrimSpace(a.Path) == "" {
 		return Changed{}, errors.New("write: the path is empty")
@@ -52,6 +54,11 @@ func (a Write) Do(ctx context.Context, w *Workspace) (Changed, error) {
 	} else {
 		out.Unread, out.Stale = w.standing(real, before)
 		out.Same = string(before) == string(after)
+		if !a.Append {
+			if err := w.guarded(a, real, before); err != nil {
+				return Changed{}, err
+			}
+		}
 	}
 	if !out.Same {
 		if real, err = w.WriteFile(ctx, a.Path, after); err != nil {
@@ -61,7 +68,7 @@ func (a Write) Do(ctx context.Context, w *Workspace) (Changed, error) {
 	w.matched(real)
 	change.Real = real
 	out.Files = []FileChange{change.completed(before, after)}
-	return out, nil
+	return out.withSyntax(a.Path, before, after), nil
 }
 
 func appended(before []byte, text string) ([]byte, error) {
