@@ -40,7 +40,8 @@ type Loading struct {
 	Remote bool // a person named it for this run, so it may run on another machine; nothing is loaded here
 }
 
-// A Wired is a Provider that says which chat wire it speaks: "ollama" (native chat) or "chat" (chat completions).
+// A Wired is a Provider that says which wire it speaks: "ollama" (native chat), "chat" (chat completions), "responses" or
+// "messages".
 type Wired interface{ Wire() string }
 
 // A Remover is a Provider that can delete an installed model.

@@ -24,7 +24,7 @@ func (m *model) compose(req chat.Request) (body []byte, messages span) {
 	b = local.AppendJSON(b, m.info.Name)
 	b = append(b, `,"messages":[`...)
 	messages.from = len(b)
-	for i, message := range req.Messages {
+	for i, message := range local.OneSystem(req.Messages) {
 		if i > 0 {
 			b = append(b, ',')
 		}

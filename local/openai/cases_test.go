@@ -21,7 +21,10 @@ func TestStreams(t *testing.T) {
 			p := newProvider(t, base, Options{First: localtest.Scaled(firstByte), Idle: localtest.Scaled(betweenTwo)})
 			return p.Chat(local.ModelInfo{Name: "m"}, "m", 65536)
 		},
-		Read: func(m chat.Message) (chat.Message, error) { return textcall.Message(m, nil, nil) },
+		Read: func(m chat.Message) (chat.Message, error) {
+			read, err := textcall.Read(textcall.Answer{Message: m, Finish: chat.Stopped})
+			return read.Message, err
+		},
 	})
 }
 

@@ -284,16 +284,26 @@ func (p *Provider) resident(ctx context.Context, m listed, limit time.Duration) 
 	return r, nil
 }
 
-// Load has nothing to load, but for llama.cpp's router: a server was started with its model and its window. A window
-// that is smaller than what was asked for is refused with both numbers, unless it is enough for an agent, or adopted.
+// Load has nothing to load, but for llama.cpp's router: a server was started with its model and its window.
 func (p *Provider) Load(ctx context.Context, info local.ModelInfo, l local.Loading) (chat.Model, error) {
-	m, err := p.find(ctx, info.Name)
+	id, window, err := p.Serving(ctx, info, l)
 	if err != nil {
 		return nil, err
 	}
+	return p.Chat(info, id, window), nil
+}
+
+// Serving is what a model is called on the wire, and the window in tokens that there will be, 0 when nobody knows. A
+// window that is smaller than what was asked for is refused with both numbers, unless it is enough for an agent, or
+// adopted.
+func (p *Provider) Serving(ctx context.Context, info local.ModelInfo, l local.Loading) (id string, window int, err error) {
+	m, err := p.find(ctx, info.Name)
+	if err != nil {
+		return "", 0, err
+	}
 	have, err := p.resident(ctx, m, loadFor)
 	if err != nil {
-		return nil, err
+		return "", 0, err
 	}
 	if have.Window > 0 && have.Window < min(l.Window, local.Floor) && !l.Adopt {
 		try := fmt.Sprintf("start the server again with a window of %d tokens", l.Window)
@@ -308,17 +318,17 @@ func (p *Provider) Load(ctx context.Context, info local.ModelInfo, l local.Loadi
 		case "sglang":
 			try = fmt.Sprintf("start SGLang again with --context-length %d", l.Window)
 		}
-		return nil, &local.Refusal{
+		return "", 0, &local.Refusal{
 			Code: local.WrongWindow, Model: info.Name, Needed: int64(l.Window), Available: int64(have.Window),
 			Text: fmt.Sprintf("a window of %d tokens was asked for, %s at %s serves %d", l.Window, p.Name(), p.Address(), have.Window),
 			Try:  fmt.Sprintf("%s, or accept the small window with -c model_context_window=%d", try, have.Window),
 		}
 	}
-	window := l.Window
+	window = l.Window
 	if have.Window > 0 && (window == 0 || have.Window < window) {
 		window = have.Window
 	}
-	return p.Chat(info, m.ID, window), nil
+	return m.ID, window, nil
 }
 
 // Pull refuses: this wire has no call for it.

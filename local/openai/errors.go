@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,10 +61,15 @@ func given(raw json.RawMessage) bool {
 
 // statuses are what the names of errors mean, for those that come without a number.
 var statuses = map[string]int{
-	"invalid_request_error": 400, "BadRequestError": 400, "exceed_context_size_error": 400,
-	"authentication_error": 401, "permission_error": 403,
-	"not_found_error": 404, "NotFoundError": 404, "rate_limit_error": 429, "unavailable_error": 503,
+	"invalid_request_error": 400, "BadRequestError": 400, "exceed_context_size_error": 400, "invalid_prompt": 400,
+	"authentication_error": 401, "billing_error": 402, "permission_error": 403, "request_too_large": 413,
+	"not_found_error": 404, "NotFoundError": 404, "rate_limit_error": 429, "rate_limit_exceeded": 429, "slow_down": 429,
+	"api_error": 500, "server_error": 500, "unavailable_error": 503, "server_is_overloaded": 503, "timeout_error": 504,
+	"overloaded_error": statusOverloaded,
 }
+
+// statusOverloaded is what the messages wire says for a server that has too much to do.
+const statusOverloaded = 529
 
 func faultOf(raw json.RawMessage) fault {
 	var f fault
@@ -84,7 +90,7 @@ func faultOf(raw json.RawMessage) fault {
 	f.prompt, f.window = object.Prompt, object.Window
 	f.status, _ = strconv.Atoi(strings.Trim(string(object.Code), `"`))
 	if f.status < 400 || f.status > 599 {
-		f.status = statuses[object.Type]
+		f.status = cmp.Or(statuses[object.Type], statuses[strings.Trim(string(object.Code), `"`)])
 	}
 	for _, name := range []string{object.Type, strings.Trim(string(object.Code), `"`)} {
 		if strings.Contains(name, "context") && !strings.Contains(strings.ToLower(f.text), "context") {
@@ -115,9 +121,9 @@ func (p *Provider) refused(res *http.Response, body []byte, model string) *chat.
 
 // stranger is the error of an address where another kind of program answers.
 func (p *Provider) stranger(address string, body []byte, model string) *chat.Error {
-	what := "no answer of a chat-completions server"
+	what := "no answer of a " + p.options.API + " server"
 	if isPage(body) {
-		what = "a web page, not the answer of a chat-completions server"
+		what = "a web page, not the answer of a " + p.options.API + " server"
 	}
 	if !strings.Contains(address, "://") {
 		address = p.Address() + " (" + address + ")"
@@ -153,7 +159,7 @@ var rules = [...]struct {
 	remedy string
 	words  *regexp.Regexp
 }{
-	{chat.Overflow, "", regexp.MustCompile(`context (size|length|window)[^.]{0,40}exceeded|(exceed|long|larg|great|bigger|overflow|more than)[^.]*(context|model length|max_model_len)|exceed_context_size|n_keep|keep the first|maximum (context|model) length|context length (is|of) only|context_length_exceeded`)},
+	{chat.Overflow, "", regexp.MustCompile(`context (size|length|window)[^.]{0,40}exceeded|(exceed|long|larg|great|bigger|overflow|more than)[^.]*(context|model length|max_model_len)|exceed_context_size|n_keep|(prompt|input|request) is too (long|large|big)|keep the first|maximum (context|model) length|context length (is|of) only|context_length_exceeded`)},
 	{chat.NoTools, "start llama-server with --jinja, so that it reads the model's own template", regexp.MustCompile(`requires? --jinja|--jinja flag`)},
 	{chat.NoTools, "start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model", regexp.MustCompile(`--enable-auto-tool-choice|--tool-call-parser`)},
 	{chat.NoTools, "name a model that can call tools with -m", regexp.MustCompile(`(does not|doesn't|not) support (tool|function)`)},
@@ -161,7 +167,7 @@ var rules = [...]struct {
 	{chat.Memory, "free memory, or start the server with a smaller window or a smaller model", regexp.MustCompile(`out of (device )?memory|out-of-memory|requires more system memory|(cuda|hip)malloc failed|failed to allocate|allocation failed|not enough memory|insufficient (memory|system resources)|erroroutofdevicememory`)},
 	{chat.Busy, "", regexp.MustCompile(`loading model|model is (still )?loading|server (is )?(busy|overloaded)|maximum pending requests|no slots? available|slot unavailable`)},
 	{chat.Denied, "key", regexp.MustCompile(`(invalid|missing|incorrect|malformed|wrong)[^.]*(api[ _-]?key|token provided|lm studio api token|access token|bearer)|unauthori[sz]ed`)},
-	{chat.Missing, "model", regexp.MustCompile(`model\b.*(not found|not exist|not loaded|is not served|unknown|no such)|(unknown|no such|not a valid|invalid) model\b|no models? loaded`)},
+	{chat.Missing, "model", regexp.MustCompile(`model\b.*(not found|not exist|not loaded|is not served|unknown|no such)|^model: \S+$|(unknown|no such|not a valid|invalid) model\b|no models? loaded`)},
 }
 
 // crashed are words about the process that runs a model, when they are no more than that: it may have lacked memory.
@@ -197,8 +203,8 @@ func (p *Provider) classify(status int, f fault, model string) *chat.Error {
 	case status == 401 || status == 403 || status == 407:
 		e.Kind, e.Remedy = chat.Denied, p.keyRemedy()
 	case status == 404 || status == 405:
-		e.Kind, e.Remedy = chat.Invalid, "check the address "+p.Address()+": what answers there has no such call"
-	case status == 429 || status == 503:
+		e.Kind, e.Remedy = chat.Invalid, p.noSuchCall()
+	case status == 429 || status == 503 || status == statusOverloaded:
 		e.Kind = chat.Busy
 	case status == 0 || status >= 500 || status == 499 || status == 408 || status == 409 || status == 425:
 		e.Kind = chat.Server
@@ -208,9 +214,17 @@ func (p *Provider) classify(status int, f fault, model string) *chat.Error {
 	return e
 }
 
+// noSuchCall is what to do about a server that answers and has not what was asked for.
+func (p *Provider) noSuchCall() string {
+	if p.options.API != chatAPI {
+		return fmt.Sprintf("what answers at %s has no %s wire; set model_providers.%s.wire_api to one that it speaks", p.Address(), p.options.API, p.Name())
+	}
+	return "check the address " + p.Address() + ": what answers there has no such call"
+}
+
 // keyRemedy is what to do about a server that lets nobody in without a key, or not with the one it got.
 func (p *Provider) keyRemedy() string {
-	if p.options.Header.Get("Authorization") != "" {
+	if p.options.Header.Get("Authorization") != "" || p.options.Header.Get("X-Api-Key") != "" {
 		return "the key that was sent is not the one this server wants; " + p.options.Key
 	}
 	return p.options.Key
@@ -224,8 +238,10 @@ func or(said, status int) int {
 	return status
 }
 
-// The forms in which servers tell the size of a prompt (p), of prompt and answer together (t), and of the window (w).
+// The forms in which servers tell the size of a prompt (p), of an answer (a), of both together (t), and of the window (w).
 var sizes = [...]*regexp.Regexp{
+	regexp.MustCompile(`(?P<p>\d+) tokens? > (?P<w>\d+)`),
+	regexp.MustCompile(`(?P<p>\d+) \+ (?P<a>\d+) > (?P<w>\d+)`),
 	regexp.MustCompile(`n_keep \((?P<p>\d+)\) >= n_ctx \((?P<w>\d+)\)`),
 	regexp.MustCompile(`n_prompt_tokens\\*":\s*(?P<p>\d+)[^}]*n_ctx\\*":\s*(?P<w>\d+)`),
 	regexp.MustCompile(`keep the first (?P<p>\d+)\D.*?context\D*(?P<w>\d+)`),
@@ -253,16 +269,21 @@ func overflow(e *chat.Error, text string) {
 		if m == nil {
 			continue
 		}
-		var prompt, total, window int
+		var prompt, answer, total, window int
 		for i, name := range form.SubexpNames() {
 			switch n, _ := strconv.Atoi(m[i]); name {
 			case "p":
 				prompt = n
 			case "t":
 				total = n
+			case "a":
+				answer = n
 			case "w":
 				window = n
 			}
+		}
+		if answer > 0 {
+			total = prompt + answer
 		}
 		// A prompt that fits, with an answer that does not: together they are what was asked for.
 		if prompt <= window && total > 0 {

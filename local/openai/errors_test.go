@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"interpreter/local"
 	"interpreter/local/chat"
@@ -123,7 +125,7 @@ func TestRedirect(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	request := chat.Request{
 		Messages: session, Tools: tools, Effort: "low", Format: json.RawMessage(`{"type":"object"}`),
-		Options: map[string]any{"temperature": 0, "min_p": 0.1}, Extra: map[string]any{"chat_template_kwargs": map[string]any{"preserve_thinking": true}},
+		Options: map[string]any{"temperature": 0, "min_p": 0.1}, Extra: map[string]any{"chat_template_kwargs": map[string]any{"preserve_thinking": true}, "thinking": true, "prompt_cache_key": "k"},
 	}
 	gone := func(words ...string) func(string) bool {
 		return func(body string) bool {
@@ -148,6 +150,13 @@ func TestAdapt(t *testing.T) {
 		{"no thinking", 400, `{"error":{"message":"\"m\" does not support thinking"}}`, gone(`"reasoning_effort"`), 2},
 		{"thinking in messages", 400, `{"error":{"message":"messages.3: unknown field reasoning_content"}}`, gone(`"reasoning_content"`), 2},
 		{"a schema beside tools", 400, `{"error":{"message":"Cannot use custom grammar constraints with tools."}}`, gone(`"response_format"`), 2},
+		{"strict", 400, `{"error":{"message":"response_format.json_schema.strict: unknown field"}}`, gone(`"strict"`), 2},
+		{"several calls at once", 400, `{"error":{"message":"parallel_tool_calls is not supported by this model"}}`, gone(`"parallel_tool_calls"`), 2},
+		{"the template's settings", 400, `{"error":{"message":"json: unknown field \"chat_template_kwargs\""}}`, gone(`"chat_template_kwargs"`), 2},
+		{"a switch of another family", 422, `{"error":{"message":"[{'loc': ('body', 'thinking'), 'msg': 'Extra inputs are not permitted'}]"}}`, gone(`"thinking"`), 2},
+		{"a key of a cache", 400, `{"error":{"message":"Unknown parameter: 'prompt_cache_key'."}}`, gone(`"prompt_cache_key"`), 2},
+		{"arguments of a call before", 500, `{"error":{"code":500,"message":"Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error","type":"server_error"}}`, gone(`1.0,  `), 2},
+		{"arguments, in other words", 400, `{"error":{"message":"messages[3].tool_calls[0].function.arguments: must be valid JSON"}}`, gone(`1.0,  `), 2},
 		{"turns", 500, `{"error":{"message":"Jinja Exception: After the optional system message, conversation roles must alternate user/assistant/user/assistant/..."}}`, func(body string) bool { return strings.Contains(body, filler) }, 2},
 		{"no system role", 400, `{"error":{"message":"System role not supported"}}`, gone(`"role":"system"`), 2},
 		{"ids", 400, `{"error":{"message":"Tool call IDs should be alphanumeric strings with length 9!"}}`, gone(`"id":"x"`), 2},
@@ -179,5 +188,73 @@ func TestAdapt(t *testing.T) {
 				t.Errorf("the form was not kept: %d requests", len(bodies))
 			}
 		})
+	}
+}
+
+// A server whose own parser falls over what its model wrote is asked for another answer, with the same prompt.
+func TestUnreadAnswer(t *testing.T) {
+	for _, set := range []any{nil, 7} {
+		var bodies []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if bodies = append(bodies, string(body)); len(bodies) < 3 {
+				w.WriteHeader(500)
+				io.WriteString(w, `{"error":{"code":500,"message":"Failed to parse input at pos 17: <tool_call>{","type":"server_error"}}`)
+				return
+			}
+			io.WriteString(w, wire.Text("ok")+wire.End(chat.Stopped, 1, 1))
+		}))
+		defer server.Close()
+		m := newProvider(t, server.URL, Options{}).Chat(local.ModelInfo{Name: "m"}, "m", 65536)
+		m = local.Retry(m, local.Patience{Sleep: func(context.Context, time.Duration) error { return nil }})
+		got, err := localtest.Collect(t.Context(), m, chat.Request{Messages: session, Tools: tools, Options: map[string]any{"seed": set}})
+		if err != nil || got.Text != "ok" || len(bodies) != 3 {
+			t.Fatalf("%d requests, %+v, %v", len(bodies), got, err)
+		}
+		prompts, seeds := map[string]bool{}, map[string]bool{}
+		for _, body := range bodies {
+			prompt, rest, _ := strings.Cut(body, `,"parallel_tool_calls"`)
+			prompts[prompt], seeds[rest] = true, true
+		}
+		if len(prompts) != 1 || len(seeds) != 3 {
+			t.Errorf("%d prompts, %d sets of members: %v", len(prompts), len(seeds), seeds)
+		}
+	}
+}
+
+// A person is told when what the model wrote can no longer go back as it is, and only then.
+func TestPlainArguments(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			w.WriteHeader(500)
+			io.WriteString(w, `{"error":{"message":"cannot parse tool call arguments"}}`)
+			return
+		}
+		io.WriteString(w, wire.End(chat.Stopped, 1, 1))
+	}))
+	defer server.Close()
+	m := newProvider(t, server.URL, Options{}).Chat(local.ModelInfo{Name: "m"}, "m", 65536)
+	for turn, want := range []int{1, 0} {
+		notices := 0
+		for d, err := range m.Stream(t.Context(), chat.Request{Messages: session}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Notice != "" {
+				notices++
+			}
+		}
+		if notices != want {
+			t.Errorf("turn %d: %d notices", turn, notices)
+		}
+	}
+	for in, want := range map[string]string{
+		`{ "b":[1.0, {"x":"\ud83d"}],"a":1e999,"b2":12345678901234567890}`: `{"a":"1e999","b":[1.0,{"x":"�"}],"b2":12345678901234567890}`,
+		`{"a":1,"a":2}`: `{"a":2}`, `[1]`: `{}`, ``: `{}`, `{"a":"<b>"}`: `{"a":"<b>"}`,
+	} {
+		if got := string(local.PlainObject([]byte(in))); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +15,9 @@ type form struct {
 	fold      bool   // no system role: its text begins the first user message
 	alternate bool   // user and assistant take turns strictly
 	short     bool   // ids of calls are nine letters and digits
+	plain     bool   // arguments of earlier calls are written anew, in the plainest JSON
+	lax       bool   // a schema is a wish: the word strict is not known here
+	stumbled  int    // answers so far that the server's own parser fell over
 	without   map[string]bool
 }
 
@@ -27,13 +29,14 @@ var complaints = [...]struct {
 	{regexp.MustCompile(`roles? must alternate|alternate user|alternating|user/assistant/user`), func(f *form) *bool { return &f.alternate }},
 	{regexp.MustCompile(`system (role|message|prompt)s?( is| are)? (not supported|unsupported|not allowed)|not support (the )?system|only user and assistant roles`), func(f *form) *bool { return &f.fold }},
 	{regexp.MustCompile(`length 9|9 (alphanumeric )?characters`), func(f *form) *bool { return &f.short }},
+	{regexp.MustCompile(`(pars(e|ing)|decod|invalid|malformed)[^.]{0,40}(tool|function)[ _]?calls?[^.]{0,40}argument|arguments[^.]{0,60}(not valid json|invalid json|pars(e|ing)|must be (a )?(valid )?json)`), func(f *form) *bool { return &f.plain }},
 }
 
 // objection are words that say that a member of the request is the trouble.
 var objection = regexp.MustCompile(`support|recogni[sz]ed|unknown|unexpected|permitted|allowed|extra|invalid|not implemented|requires?\b|cannot|can't|should be|must be|conflict|either`)
 
 // needed are members that no request can do without, or whose loss would change what it means.
-var needed = []string{"stream", "max_tokens"}
+var needed = []string{"stream", "max_tokens", "max_output_tokens"}
 
 // adapt changes the form by what a server says and reports whether it did. What is dropped is named by the server and
 // optional: sampling, the effort, the count of tokens, the schema (which the agent checks once more itself).
@@ -64,6 +67,10 @@ func (f *form) adapt(failure *chat.Error, sent []field) bool {
 	if strings.Contains(text, "grammar") && f.drop("response_format", sent) {
 		return true // llama.cpp cannot hold an answer to a schema while tools are offered
 	}
+	if !f.lax && mentions(text, "strict") && slices.ContainsFunc(sent, func(m field) bool { return m.name == "response_format" }) {
+		f.lax = true
+		return true
+	}
 	for _, member := range sent {
 		if mentions(text, member.name) && f.drop(member.name, sent) {
 			return true
@@ -77,12 +84,7 @@ func (f *form) drop(name string, sent []field) bool {
 	if slices.Contains(needed, name) || !slices.ContainsFunc(sent, func(m field) bool { return m.name == name }) {
 		return false
 	}
-	// The old map may be in use by a request that is being written.
-	f.without = maps.Clone(f.without)
-	if f.without == nil {
-		f.without = map[string]bool{}
-	}
-	f.without[name] = true
+	f.without = with(f.without, name)
 	return true
 }
 

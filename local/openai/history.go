@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"interpreter/local"
@@ -30,7 +29,7 @@ const filler = "Understood."
 // rewritten, together with the result that answers each. Everything depends on what came before and on nothing that
 // comes after, so a longer conversation begins with the same messages.
 func (f form) arrange(messages []chat.Message) []message {
-	a := arranger{form: f, used: map[string]bool{}}
+	a := arranger{form: f, pairs: local.Pairs{Form: f.short9}}
 	at := 0
 	var system []string
 	for ; at < len(messages) && isSystem(messages[at].Role); at++ {
@@ -52,11 +51,11 @@ func (f form) arrange(messages []chat.Message) []message {
 		case m.Result != nil || m.Role == chat.Tool:
 			out.role = "tool"
 			if m.Result != nil {
-				out.text, out.callID, out.name = m.Result.Text, a.answers(m.Result.CallID), m.Result.Name
+				out.text, out.callID, out.name = m.Result.Text, a.pairs.Result(m.Result.CallID), m.Result.Name
 			}
 			a.seen, out.images = append(a.seen, out.images...), nil
 		case m.Role == chat.Assistant:
-			out.thinking, out.images, out.calls = m.Thinking, nil, a.named(m.Calls)
+			out.thinking, out.images, out.calls = m.Thinking, nil, a.pairs.Calls(m.Calls)
 		default:
 			out.role = "user"
 		}
@@ -83,10 +82,9 @@ func isSystem(r chat.Role) bool { return r == chat.System || r == "developer" }
 type arranger struct {
 	form
 	out   []message
-	used  map[string]bool     // ids that calls have got
-	open  map[string][]string // ids of the last message's calls that wait for a result, by the id the conversation has
-	seen  []chat.Image        // pictures among results, to be shown once all results are there
-	spoke string              // whose turn it was last, for strict templates
+	pairs local.Pairs
+	seen  []chat.Image // pictures among results, to be shown once all results are there
+	spoke string       // whose turn it was last, for strict templates
 }
 
 func (a *arranger) put(m message) {
@@ -109,44 +107,9 @@ func (a *arranger) show() {
 	}
 }
 
-// named gives the calls of a message ids of their own.
-func (a *arranger) named(calls []chat.Call) []chat.Call {
-	if len(calls) == 0 {
-		return nil
-	}
-	a.open = map[string][]string{}
-	out := make([]chat.Call, len(calls))
-	for i, call := range calls {
-		raw := call.ID
-		base := raw
-		if base == "" {
-			base = "call"
-		}
-		id := a.short9(base)
-		for n := 2; a.used[id]; n++ {
-			id = a.short9(base + "_" + strconv.Itoa(n))
-		}
-		a.used[id] = true
-		a.open[raw] = append(a.open[raw], id)
-		call.ID = id
-		out[i] = call
-	}
-	return out
-}
-
-// answers is the id of the call that a result answers.
-func (a *arranger) answers(id string) string {
-	waiting := a.open[id]
-	if len(waiting) == 0 {
-		return a.short9(id)
-	}
-	a.open[id] = waiting[1:]
-	return waiting[0]
-}
-
 // short9 is an id of nine letters and digits where a template takes no other.
-func (a *arranger) short9(id string) string {
-	if !a.short || len(id) == 9 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" {
+func (f form) short9(id string) string {
+	if !f.short || len(id) == 9 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == "" {
 		return id
 	}
 	sum := fnv.New64a()
@@ -172,7 +135,7 @@ func (m message) append(b []byte, f form) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendCall(b, call)
+			b = f.appendCall(b, call)
 		}
 		b = append(b, ']')
 	}
@@ -210,9 +173,12 @@ func (m message) appendContent(b []byte) []byte {
 }
 
 // appendCall writes a call; its arguments are a text on this wire, with the bytes that the model wrote.
-func appendCall(b []byte, call chat.Call) []byte {
+func (f form) appendCall(b []byte, call chat.Call) []byte {
 	args := "{}"
-	if local.IsObject(call.Args) {
+	switch {
+	case f.plain:
+		args = string(local.PlainObject(call.Args))
+	case local.IsObject(call.Args):
 		args = string(call.Args)
 	}
 	b = append(b, `{"id":`...)

@@ -3,9 +3,11 @@ package openai
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"iter"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 
 	"interpreter/local"
@@ -29,51 +31,51 @@ func (p *Provider) Chat(info local.ModelInfo, id string, window int) chat.Model 
 	return &model{provider: p, info: info, id: id, window: window, form: form{thinking: p.options.Thinking}}
 }
 
-// Stream sends a request and yields the answer as it comes. It waits for its beginning as long as reading the prompt
-// may take, and from then on a shorter while.
+// Stream sends a request and yields the answer as it comes.
 func (m *model) Stream(ctx context.Context, req chat.Request) iter.Seq2[chat.Delta, error] {
 	return func(yield func(chat.Delta, error) bool) {
-		size := len(m.encode(req, m.shape()))
-		ctx, silence := local.Listen(ctx, m.info.Name, m.pace.Patience(size, m.provider.options.First))
-		defer silence.End()
-		res, err := m.open(ctx, req)
-		if err != nil {
-			yield(chat.Delta{}, m.sized(err))
-			return
-		}
-		defer res.Body.Close()
-		gone := false
-		d := &decoder{
-			provider: m.provider, model: m.info.Name, calls: newCalls(req),
-			began: func() { silence.Allow(m.provider.options.Idle) },
-			ended: func() { silence.Allow(min(afterEnd, m.provider.options.Idle)) },
-			emit: func(delta chat.Delta) bool {
-				if delta.Usage != nil {
-					m.pace.Learn(*delta.Usage)
+		var notice string
+		x := Exchange{
+			Model: m.info.Name, Window: m.window, Pace: &m.pace, Size: len(m.encode(req, m.shape())),
+			Open: func(ctx context.Context) (res *http.Response, err error) {
+				res, notice, err = m.open(ctx, req)
+				return res, err
+			},
+			Read: func(body io.Reader, h Hearing) error {
+				if notice != "" && !h.Emit(chat.Delta{Notice: notice}) {
+					return nil
 				}
-				// While the consumer works on a delta, silence is not the server's.
-				silence.Pause()
-				gone = !yield(delta, nil)
-				silence.Allow(m.provider.options.Idle)
-				return !gone
+				d := &decoder{provider: m.provider, model: m.info.Name, calls: newCalls(req), began: h.Began, ended: h.Ended, emit: h.Emit}
+				return d.read(body)
 			},
 		}
-		if err := d.read(silence.Reader(res.Body)); err != nil && !gone {
-			yield(chat.Delta{}, m.sized(m.during(ctx, err)))
+		for delta, err := range m.provider.Exchange(ctx, x) {
+			if !yield(delta, err) {
+				return
+			}
 		}
 	}
 }
 
 // open sends a request. When the server refuses the way it is written, and there is another, that is used from then
-// on: what it has read by now it must read again, but the session goes on.
-func (m *model) open(ctx context.Context, req chat.Request) (*http.Response, error) {
+// on: what it has read by now it must read again, but the session goes on. notice tells a person of a change that they
+// should know of.
+func (m *model) open(ctx context.Context, req chat.Request) (res *http.Response, notice string, err error) {
 	for {
 		form := m.shape()
 		body := m.encode(req, form)
-		res, err := m.provider.send(ctx, http.MethodPost, m.provider.api+"/chat/completions", m.info.Name, body)
+		res, err = m.provider.Post(ctx, "/chat/completions", m.info.Name, body)
 		var failure *chat.Error
-		if err == nil || !errors.As(err, &failure) || !form.adapt(failure, m.fields(req, form)) {
-			return res, err
+		if err == nil || !errors.As(err, &failure) {
+			return res, notice, err
+		}
+		before := form
+		if !form.adapt(failure, m.fields(req, form)) {
+			m.stumble(failure)
+			return res, notice, err
+		}
+		if form.plain && !before.plain {
+			notice = m.provider.Name() + " could not read the arguments of earlier calls as the model wrote them; they are sent in a plainer form from now on"
 		}
 		m.lock.Lock()
 		m.form = form
@@ -81,27 +83,21 @@ func (m *model) open(ctx context.Context, req chat.Request) (*http.Response, err
 	}
 }
 
+// unread are a server's words about what its model wrote just now, when its parser took it for a call that is none.
+var unread = regexp.MustCompile(`(failed|unable|error|could not|cannot)[^.]{0,30}pars(e|ing)|parse error|does not match the expected`)
+
+// stumble has the next requests ask for another answer than the one that the server's own parser fell over.
+func (m *model) stumble(failure *chat.Error) {
+	if failure.Kind != chat.Server || !unread.MatchString(strings.ToLower(failure.Detail)) {
+		return
+	}
+	m.lock.Lock()
+	m.form.stumbled++
+	m.lock.Unlock()
+}
+
 func (m *model) shape() form {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	return m.form
-}
-
-// during tells a failure of the connection in the middle of an answer from one that the server put into words.
-func (m *model) during(ctx context.Context, err error) error {
-	var failure *chat.Error
-	if errors.As(err, &failure) && context.Cause(ctx) == nil {
-		return err
-	}
-	return m.provider.transport(ctx, m.info.Name, err)
-}
-
-// sized adds the window to an overflow whose words do not name it.
-func (m *model) sized(err error) error {
-	var failure *chat.Error
-	if errors.As(err, &failure) && failure.Kind == chat.Overflow && failure.Window == 0 && m.window > 0 {
-		failure.Window = m.window
-		failure.Detail += fmt.Sprintf(" (the window holds %d tokens)", m.window)
-	}
-	return err
 }

@@ -24,6 +24,9 @@ import (
 	"interpreter/local"
 )
 
+// chatAPI is what this package speaks, in the words of an error.
+const chatAPI = "chat-completions"
+
 // Options are what a person says of a server. The zero value is right for most.
 type Options struct {
 	Name   string        // the provider's id, as model_provider names it; "": "openai"
@@ -33,6 +36,9 @@ type Options struct {
 	Idle   time.Duration // silence allowed within an answer; 0: five minutes
 	Window int           // tokens the server serves, for one that does not say; 0: unknown
 
+	// API names what is spoken, in the words of an error; "": chat-completions. It is for packages that speak another wire
+	// to the same kinds of servers.
+	API string
 	// Thinking names the member that carries a model's earlier thinking back to it; "": reasoning_content, "-": none.
 	Thinking string
 	// Start is how the server is started, and Key how it is given its key, as remedies; "": in general words.
@@ -72,6 +78,7 @@ func New(base string, o Options) (*Provider, error) {
 	o.Name = cmp.Or(o.Name, "openai")
 	o.First = cmp.Or(o.First, firstByte)
 	o.Idle = cmp.Or(o.Idle, betweenTwo)
+	o.API = cmp.Or(o.API, chatAPI)
 	o.Thinking = cmp.Or(o.Thinking, "reasoning_content")
 	o.Start = cmp.Or(o.Start, fmt.Sprintf("start the server, or check model_providers.%s.base_url", o.Name))
 	o.Key = cmp.Or(o.Key, fmt.Sprintf("name the variable that holds the server's key in model_providers.%s.env_key", o.Name))

@@ -2,8 +2,10 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"interpreter/local"
 	"interpreter/local/chat"
@@ -70,7 +72,11 @@ func (m *model) fields(req chat.Request, f form) []field {
 		add("parallel_tool_calls", true)
 	}
 	for _, name := range sampling {
-		if value, ok := req.Options[name]; ok && value != nil {
+		value, ok := req.Options[name]
+		if name == "seed" && f.stumbled > 0 { // the same one would write the same answer again
+			value, ok = seed(value)+int64(f.stumbled), true
+		}
+		if ok && value != nil {
 			if name == "repeat_penalty" && m.provider.kind.Load() == "vllm" {
 				name = "repetition_penalty"
 			}
@@ -90,7 +96,11 @@ func (m *model) fields(req chat.Request, f form) []field {
 		}
 	}
 	if len(req.Format) > 0 && json.Valid(req.Format) {
-		schema := append([]byte(`{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":`), req.Format...)
+		strict := `"strict":true,`
+		if f.lax {
+			strict = ""
+		}
+		schema := append([]byte(`{"type":"json_schema","json_schema":{"name":"answer",`+strict+`"schema":`), req.Format...)
 		add("response_format", json.RawMessage(append(schema, "}}"...)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
@@ -103,6 +113,12 @@ func (m *model) fields(req chat.Request, f form) []field {
 	add("stream", true)
 	add("stream_options", json.RawMessage(`{"include_usage":true}`))
 	return all
+}
+
+// seed is an option of that name as a number, 0 when there is none.
+func seed(value any) int64 {
+	n, _ := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	return n
 }
 
 // effort is a reasoning effort in the words of this wire, and whether it means no thinking at all. A model that is

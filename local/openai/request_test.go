@@ -50,7 +50,7 @@ func TestPrefix(t *testing.T) {
 	m := newModel(t, local.ModelInfo{Name: "m"})
 	for name, f := range map[string]form{
 		"plain": {thinking: "reasoning_content"}, "silent": {thinking: "-"}, "folded": {fold: true}, "alternating": {alternate: true},
-		"short ids": {short: true}, "all": {fold: true, alternate: true, short: true, thinking: "reasoning"},
+		"short ids": {short: true}, "plain arguments": {plain: true}, "all": {fold: true, alternate: true, short: true, thinking: "reasoning"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before []byte

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -84,27 +83,21 @@ type decoder struct {
 	timings        *timings
 }
 
-// errGone ends reading because nobody listens any more.
-var errGone = errors.New("nobody listens")
-
 // read decodes until the end of the answer. It ends without an error only after a finish reason, a [DONE] or a whole
 // object, or when emit asks it to stop.
 func (d *decoder) read(body io.Reader) error {
-	in := bufio.NewReaderSize(body, 32<<10)
-	first, err := begins(in)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	switch first {
-	case '{':
-		err = d.objects(in)
-	case '<':
-		page, _ := io.ReadAll(io.LimitReader(in, 64<<10))
-		return d.provider.stranger("/chat/completions", page, d.model)
-	default:
-		err = d.events(in)
-	}
-	if errors.Is(err, errGone) {
+	err := d.provider.Frames(body, Frame{
+		Path: "/chat/completions", Model: d.model,
+		Piece: func(name string, data []byte) (bool, error) {
+			if name == "error" {
+				return true, d.failure(data)
+			}
+			return false, d.chunk(data)
+		},
+		Mark:  func() (bool, error) { return true, d.done() },
+		Whole: func() bool { return d.finished },
+	})
+	if errors.Is(err, ErrGone) {
 		return nil
 	}
 	// When the connection fails after the model has stopped, its answer is whole.
@@ -114,78 +107,7 @@ func (d *decoder) read(body io.Reader) error {
 	return d.end()
 }
 
-// begins skips what may stand before a body, and looks at its first byte; 0 is none.
-func begins(in *bufio.Reader) (byte, error) {
-	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		in.Discard(3)
-	}
-	for {
-		next, err := in.Peek(1)
-		if err != nil {
-			return 0, err
-		}
-		if !bytes.ContainsAny(next, " \t\r\n") {
-			return next[0], nil
-		}
-		in.Discard(1)
-	}
-}
-
-func (d *decoder) events(in *bufio.Reader) error {
-	stream := events{in: in}
-	for {
-		e, err := stream.read()
-		switch {
-		case errors.Is(err, io.EOF) && d.finished:
-			return nil
-		case errors.Is(err, io.EOF) && !stream.any && len(stream.stray) > 0:
-			return d.provider.stranger("/chat/completions", stream.stray, d.model)
-		case errors.Is(err, io.EOF):
-			return d.broken("the stream ended before the answer did", io.ErrUnexpectedEOF)
-		case err != nil:
-			return err
-		case e.name == "error":
-			return d.failure(e.data)
-		case isDone(e.data):
-			return d.done()
-		case len(bytes.TrimSpace(e.data)) == 0:
-			continue
-		}
-		if err := d.chunk(e.data); err != nil {
-			if stream.over && !json.Valid(e.data) {
-				return d.broken("the stream ended in the middle of an event", io.ErrUnexpectedEOF)
-			}
-			return err
-		}
-	}
-}
-
-// objects reads the answer of a server that does not stream, or that sends its chunks without the frame of events.
-func (d *decoder) objects(in *bufio.Reader) error {
-	values := json.NewDecoder(in)
-	for {
-		var raw json.RawMessage
-		switch err := values.Decode(&raw); {
-		case errors.Is(err, io.EOF) && d.finished:
-			return nil
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return d.broken("the answer ended before it was whole", io.ErrUnexpectedEOF)
-		case err != nil:
-			var syntax *json.SyntaxError
-			if errors.As(err, &syntax) {
-				return d.broken("the answer is no JSON: "+err.Error(), err)
-			}
-			return err
-		}
-		if err := d.chunk(raw); err != nil {
-			return err
-		}
-	}
-}
-
-func (d *decoder) broken(detail string, err error) *chat.Error {
-	return &chat.Error{Kind: chat.Broken, Model: d.model, Detail: detail, Err: err}
-}
+func (d *decoder) broken(detail string, err error) *chat.Error { return Broken(d.model, detail, err) }
 
 // failure is an error that a server reports within a stream that began well.
 func (d *decoder) failure(body []byte) *chat.Error {
@@ -306,7 +228,7 @@ func (d *decoder) say(raw json.RawMessage, thinking bool) error {
 			delta = chat.Delta{Thinking: text}
 		}
 		if text != "" && !d.emit(delta) {
-			return errGone
+			return ErrGone
 		}
 	case '[':
 		var parts []json.RawMessage
