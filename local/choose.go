@@ -133,7 +133,7 @@ func (r *run) chosen(ctx context.Context, s answering, m ModelInfo, why string) 
 	if OlderThan(s.version, m.Requires) {
 		return choice{}, tooOld(m.Name, s, m.Requires, nil)
 	}
-	if len(m.Capabilities) > 0 && !m.Can("tools") && !r.SkipCheck {
+	if len(m.Capabilities) > 0 && !m.Can("tools") && !r.SkipCheck && !r.Spoken {
 		return choice{}, &Refusal{
 			Code: NoTools, Model: m.Name, Text: fmt.Sprintf("choose %s: it cannot call tools (it can: %s)", m.Name, strings.Join(m.Capabilities, ", ")),
 			Try: r.another(ctx, m.Name),

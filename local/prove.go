@@ -42,12 +42,12 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	}
 	budget := r.budget(p.Resident)
 	size := float64(prefix.tokens())
-	if prefill > 0 && size/prefill > budget.Seconds()/2 {
+	if prefill > 0 && size/prefill > budget.Seconds()/2 && !prefix.Spoken {
 		text := fmt.Sprintf("the session's opening has about %.0f tokens and %s reads %s a second; it is checked without them", size, c.model.Name, inASecond(prefill))
 		if err := r.tell("check", "%s", text); err != nil {
 			return "", err
 		}
-		prefix.Messages, prefix.Tools = nil, nil
+		prefix.Messages, prefix.Tools, prefix.Join = nil, nil, false
 	}
 	about := ""
 	if seconds := float64(prefix.tokens()) / prefill; prefill > 0 && seconds >= 10 {
@@ -117,6 +117,9 @@ func (r *run) passed(p *Prepared, c choice) error {
 		}
 	}
 	text := c.model.Name + " called the tool and used its result"
+	if p.Report.Verdict == Spoken {
+		text = c.model.Name + " wrote a command as the harness asks for it, and used its result"
+	}
 	if rates := p.Report.Rates(); rates != "" {
 		text += "; " + rates
 	}

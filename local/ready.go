@@ -27,6 +27,8 @@ type Options struct {
 	Patience   Patience
 	// Rescue reads calls that a model writes as text, as the harness to come does; nil: such a model fails the check.
 	Rescue func(chat.Message) (chat.Message, error)
+	// Spoken says that the harness to come takes calls from text, so that a model need not declare tools.
+	Spoken bool
 	// CheckFor bounds the tool check; a model that is too slow for it is handed over unproven. 0: 90 seconds for a model
 	// that is wholly on a GPU, else three minutes.
 	CheckFor time.Duration
@@ -53,6 +55,9 @@ type Prefix struct {
 	Messages []chat.Message
 	Tools    []chat.Spec
 	Effort   string // of the session's requests
+	Join     bool   // the first prompt goes on the last of Messages, which is the user's
+	Spoken   bool   // calls are text: no tools are offered, and Read finds them
+	Read     func(chat.Message) (chat.Message, error)
 }
 
 // Stage tells what Ready is doing. Name is "find", "choose", "pull", "window", "load", "check" or "ready"; the last

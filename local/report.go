@@ -12,13 +12,14 @@ type Verdict string
 const (
 	Native   Verdict = "native"   // calls arrive as calls
 	Rescued  Verdict = "rescued"  // calls arrive as text that the harness can read
+	Spoken   Verdict = "spoken"   // calls are text, as the harness asks for them
 	Skipped  Verdict = "skipped"  // not asked for
 	NotKnown Verdict = "unproven" // the model was too slow to tell
 	Failed   Verdict = "none"     // it does not call tools in a way that anything here can read
 )
 
 // passed reports whether a verdict is a proof.
-func (v Verdict) passed() bool { return v == Native || v == Rescued }
+func (v Verdict) passed() bool { return v == Native || v == Rescued || v == Spoken }
 
 // Report is what a tool check found, by stage in the order they were made: what the server declares, what the chat
 // template shows, and what the model did. Prefill and Decode are tokens read and written in a second as the server

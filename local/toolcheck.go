@@ -87,8 +87,12 @@ func (c *checker) check(ctx context.Context) (Verdict, error) {
 	began := c.now()
 	c.report = Report{Verdict: NotKnown, When: began.UTC().Truncate(time.Second), Alone: len(c.prefix.Messages)+len(c.prefix.Tools) == 0}
 	c.look()
-	verdict, err := c.prove(ctx)
-	if err == nil && c.thorough {
+	prove := c.prove
+	if c.prefix.Spoken {
+		prove = c.speak
+	}
+	verdict, err := prove(ctx)
+	if err == nil && c.thorough && !c.prefix.Spoken {
 		c.payload(ctx)
 		c.leave(ctx)
 	}
@@ -158,11 +162,16 @@ func (c *checker) again(err error) bool {
 // request is a request of the check: the opening of the session, and its tools with those of the check behind them.
 func (c *checker) request(user string, seed int, tools []chat.Spec, more ...chat.Message) chat.Request {
 	opening, known := c.prefix.Messages, c.prefix.Tools
-	if c.report.Alone {
+	if c.report.Alone && !c.prefix.Spoken {
 		opening, known = []chat.Message{{Role: chat.System, Text: checkSystem}}, []chat.Spec{decoySpec}
 	}
 	req := chat.Request{Window: c.window, Output: 256, Options: map[string]any{"temperature": 0, "top_k": 1, "seed": seed}}
-	req.Messages = append(append(req.Messages, opening...), chat.Message{Role: chat.User, Text: user})
+	req.Messages = append(req.Messages, opening...)
+	if last := len(opening) - 1; c.prefix.Join && last >= 0 && opening[last].Role == chat.User {
+		req.Messages[last].Text += "\n\n" + user // as the session's first prompt will be
+	} else {
+		req.Messages = append(req.Messages, chat.Message{Role: chat.User, Text: user})
+	}
 	req.Messages = append(req.Messages, more...)
 	req.Tools = append(append(req.Tools, known...), tools...)
 	if c.info.Can("thinking") {

@@ -13,6 +13,28 @@ import (
 // place in the script.
 const probe = "probe_sum"
 
+// spoken reports whether a request is the check of a harness that speaks in text, and answers it: with the command of
+// the script, then with the code that its result names.
+func (p *player) spoken(req chat.Request) (Reply, bool) {
+	if p.script.CheckSpoken == "" || len(req.Tools) > 0 || len(req.Messages) == 0 {
+		return Reply{}, false
+	}
+	switch asked := req.Messages[len(req.Messages)-1].Text; {
+	case strings.HasSuffix(asked, spokenCommand):
+		return Reply{Steps: []Step{{Kind: Say, Text: p.script.CheckSpoken}}}, true
+	case strings.Contains(asked, spokenResult):
+		return Reply{Steps: []Step{{Kind: Say, Text: receipt(code.FindString(asked))}}}, true
+	}
+	return Reply{}, false
+}
+
+const (
+	spokenCommand = "echo 17+25=$((17+25))"
+	spokenResult  = "17+25=42, filed under"
+)
+
+var code = regexp.MustCompile(`QX-\d+Z`)
+
 // probed reports whether a request is a tool check.
 func probed(req chat.Request) bool {
 	for _, t := range req.Tools {

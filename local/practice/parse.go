@@ -153,8 +153,10 @@ func (p *parser) header(word, rest string) (err error) {
 			s.CheckLeak = true
 		case verdict == "fail" && text != "":
 			s.CheckFail = text
+		case verdict == "spoken" && text != "":
+			s.CheckSpoken, err = p.value(text)
 		default:
-			return fmt.Errorf("check wants leak, or fail and a text, got %q", rest)
+			return fmt.Errorf("check wants leak, or fail or spoken and a text, got %q", rest)
 		}
 	case "think":
 		s.Think, err = p.value(rest)

@@ -45,6 +45,9 @@ const warmedUp = "."
 
 // answer picks the reply for a request.
 func (p *player) answer(req chat.Request) answer {
+	if reply, ok := p.spoken(req); ok {
+		return p.finished(reply, req, -1)
+	}
 	if probed(req) {
 		return p.finished(p.check(req), req, -1)
 	}

@@ -25,6 +25,7 @@ type Script struct {
 	Loaded       int      // window the server pretends to have loaded; 0: the one that was asked for
 	Capabilities []string // as a server declares them
 	CheckFail    string   // what the tool check gets to hear; "": the check passes
+	CheckSpoken  string   // the answer to the check of a harness that speaks in text: its command in that harness's form
 	CheckLeak    bool     // the tool check is passed, with calls written as text
 	Architecture string   // general.architecture
 	Size         int64    // bytes of the model's file, as the server tells it
