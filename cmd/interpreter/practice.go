@@ -63,6 +63,9 @@ func newPractice(w world) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.Dialect != "" && !slices.Contains(practice.Dialects(), o.Dialect) {
+				return usageError{fmt.Errorf("--dialect %s: want one of %s", o.Dialect, strings.Join(practice.Dialects(), ", "))}
+			}
 			if err := practice.WriteGGUF(script, args[1], o); err != nil {
 				return err
 			}
@@ -70,6 +73,7 @@ func newPractice(w world) *cobra.Command {
 			return nil
 		},
 	}
+	gguf.Flags().StringVar(&o.Dialect, "dialect", "hermes", "the `form` in which calls are written: "+strings.Join(practice.Dialects(), ", "))
 	gguf.Flags().BoolVar(&o.Echo, "echo", false, "the template repeats the conversation, to measure prefix reuse")
 	gguf.Flags().BoolVar(&o.Leak, "leak", false, "the template hides tool calls from the server, so that they leak as text")
 	gguf.Flags().BoolVar(&o.Together, "together", false, "prose and call share a chunk, which older servers lose")

@@ -1,24 +1,29 @@
 package practice
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-
+	"slices"
 	"strings"
+
+	"interpreter/local/chat"
 )
 
 // GGUFOptions are the variants of a practice GGUF. The zero value is the plain one.
 type GGUFOptions struct {
-	Echo     bool // the template repeats the conversation, so that a prompt costs a token a byte
-	Leak     bool // the template hides how calls are written, so that calls leak as text
-	Together bool // prose and calls come in one token, so that a server up to 0.24 loses the calls
-	Window   int  // trained context; 0: the script's
-	Layers   int  // 0: 1
-	Heads    int  // query heads; 0: as many as KVHeads
-	KVHeads  int  // 0: 1
-	HeadDim  int  // 0: 32; even
+	Echo     bool   // the template repeats the conversation, so that a prompt costs a token a byte
+	Leak     bool   // the template hides how calls are written, so that calls leak as text
+	Together bool   // prose and calls come in one token, so that a server up to 0.24 loses the calls
+	Dialect  string // how calls are written, of Dialects; "": hermes
+	Window   int    // trained context; 0: the script's
+	Layers   int    // 0: 1
+	Heads    int    // query heads; 0: as many as KVHeads
+	KVHeads  int    // 0: 1
+	HeadDim  int    // 0: 32; even
 }
 
 // receipts is how many results of a tool check the weights know: QX-00Z to QX-99Z.
@@ -31,17 +36,24 @@ func Receipt(n int) string { return fmt.Sprintf("QX-%02dZ", n) }
 // more than a table of next tokens (stalls, cuts, statuses, captured groups) are refused; wants are not checked.
 func WriteGGUF(script *Script, dir string, o GGUFOptions) error {
 	o = o.complete(script)
-	if err := writable(script, o); err != nil {
+	d, err := speaks(o.Dialect)
+	if err == nil {
+		err = writable(script, d, o)
+	}
+	if err != nil {
 		return fmt.Errorf("practice gguf: %w", err)
 	}
-	words, err := spell(script, o)
+	words, err := spell(script, d, o)
 	if err != nil {
 		return fmt.Errorf("practice gguf: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("practice gguf: %w", err)
 	}
-	modelfile := "# " + Banner + "\nFROM ./practice.gguf\nTEMPLATE \"\"\"" + template(script, o) + "\"\"\"\nPARAMETER temperature 0\n"
+	modelfile := "# " + Banner + "\nFROM ./practice.gguf\nTEMPLATE \"\"\"" + template(script, d, o) + "\"\"\"\nPARAMETER temperature 0\n"
+	if reader := d.reader(script, o); reader != "" {
+		modelfile += "PARSER " + reader + "\n"
+	}
 	if err := os.WriteFile(filepath.Join(dir, "Modelfile"), []byte(modelfile), 0o644); err != nil {
 		return fmt.Errorf("practice gguf: %w", err)
 	}
@@ -75,7 +87,7 @@ func (o GGUFOptions) complete(s *Script) GGUFOptions {
 }
 
 // writable tells why a script cannot become weights.
-func writable(s *Script, o GGUFOptions) error {
+func writable(s *Script, d dialect, o GGUFOptions) error {
 	switch {
 	case s.Architecture != "llama":
 		return fmt.Errorf("architecture %s: only llama can be written", s.Architecture)
@@ -103,16 +115,21 @@ func writable(s *Script, o GGUFOptions) error {
 				groups = w.Pattern.NumSubexp()
 			}
 		}
-		called := false
+		called := false // before this step
 		for _, step := range r.Steps {
 			switch step.Kind {
 			case Pause, Cut, Malformed, Fault:
 				why = string(step.Kind)
 			case Call:
-				called = true
-				if step.Call.Raw != "" {
+				switch {
+				case step.Call.Raw != "":
 					why = "miscall"
+				case d.calls == nil:
+					return fmt.Errorf("line %d: a call, which dialect %s does not have: write it with say, as the harness reads it", step.Line, d.name)
+				case d.alone && called:
+					return fmt.Errorf("line %d: a second call: in dialect %s an answer ends with its first", step.Line, d.name)
 				}
+				called = true
 			default:
 				if called {
 					return fmt.Errorf("line %d: %s after a call: a model says its piece before it calls", step.Line, step.Kind)
@@ -132,36 +149,40 @@ func writable(s *Script, o GGUFOptions) error {
 }
 
 // spell turns a script into tokens that follow each other.
-func spell(s *Script, o GGUFOptions) (*vocabulary, error) {
+func spell(s *Script, d dialect, o GGUFOptions) (*vocabulary, error) {
 	v := newVocabulary()
-	thinking := s.can("thinking")
+	if !o.Echo {
+		v.sizes()
+	}
+	thinking, opened := s.can("thinking"), d.expects(s, o)
+	before := 0
 	for i := range s.Replies {
 		r := &s.Replies[i]
-		thought, rest := written(s, r, o)
-		line := func(err error) error { return fmt.Errorf("line %d: %w", r.Line, err) }
-		if thinking { // a marker of its own when thinking is switched off
-			if err := v.chain(place(i)+quiet, rest); err != nil {
-				return nil, line(err)
-			}
+		thought, rest := d.written(s, r, spot{before: before, prose: r.text() != "", leak: o.Leak}, o.Together)
+		before += r.calls()
+		spoken := rest
+		if thought != "" {
+			spoken = append([]string{d.thinks(thought)}, rest...)
 		}
-		if err := v.chain(place(i), append(thought, rest...)); err != nil {
-			return nil, line(err)
+		ends := map[string][]string{mark(place(i), ""): spoken}
+		switch {
+		case opened:
+			ends = map[string][]string{mark(place(i), ""): rest, mark(place(i), amid): closed(thought, rest)}
+		case thinking: // a marker of its own when thinking is switched off
+			ends[mark(place(i), "")+quiet] = rest
+		}
+		for _, marker := range slices.Sorted(maps.Keys(ends)) {
+			if err := v.chain(marker, ends[marker]); err != nil {
+				return nil, fmt.Errorf("line %d: %w", r.Line, err)
+			}
 		}
 	}
-	if s.can("tools") {
-		stages := [][2]string{
-			{checking, hermes(probe, `{"a": 17, "b": 25}`)}, {checkingText, hermes(probeWrite, string(filed(payload)))}, {checkingTalk, plainAnswer},
+	for _, answer := range s.checked(d, o) {
+		if err := v.chain(mark(answer[0], ""), answer[1:]); err != nil {
+			return nil, err
 		}
-		for _, stage := range stages {
-			if s.CheckFail != "" {
-				stage[1] = s.CheckFail
-			}
-			if err := v.chain(stage[0], []string{stage[1]}); err != nil {
-				return nil, err
-			}
-		}
-		for n := range receipts {
-			if err := v.chain(received(Receipt(n)), []string{receipt(Receipt(n))}); err != nil {
+		if opened {
+			if err := v.chain(mark(answer[0], amid), closed("", answer[1:])); err != nil {
 				return nil, err
 			}
 		}
@@ -169,54 +190,101 @@ func spell(s *Script, o GGUFOptions) (*vocabulary, error) {
 	return v, nil
 }
 
+// expects reports whether the server's reader may take an answer to begin amid thoughts.
+func (d dialect) expects(s *Script, o GGUFOptions) bool {
+	return d.opened != "" && d.reader(s, o) != ""
+}
+
+// closed ends the thoughts that a server expects. What ends them is in one piece with what comes next, so that it can be
+// followed by one thing only.
+func closed(thought string, rest []string) []string {
+	end := thought + "</think>"
+	if len(rest) == 0 {
+		return []string{end}
+	}
+	return append([]string{end + rest[0]}, rest[1:]...)
+}
+
+// checked lists the answers to a tool check: a marker each, and what follows it.
+func (s *Script) checked(d dialect, o GGUFOptions) [][]string {
+	var all [][]string
+	if s.can("tools") && d.calls != nil {
+		at := spot{leak: o.Leak}
+		asked := []chat.Call{{Name: probe, Args: json.RawMessage(`{"a": 17, "b": 25}`)}}
+		stages := [][]string{
+			{checking, d.calls(asked, at)[0]},
+			{checkingText, d.calls([]chat.Call{{Name: probeWrite, Args: filed(payload)}}, at)[0]},
+			{checkingTalk, d.says(plainAnswer, false)},
+		}
+		for i := range stages {
+			if s.CheckFail != "" {
+				stages[i][1] = d.says(s.CheckFail, false)
+			}
+		}
+		all = append(all, stages...)
+		for n := range receipts {
+			all = append(all, []string{received(Receipt(n)), d.says(receipt(Receipt(n)), false)})
+		}
+	}
+	if s.CheckSpoken != "" {
+		all = append(all, []string{received(spokenRun), s.CheckSpoken})
+		for n := range receipts {
+			all = append(all, []string{received(spokenResult + " " + Receipt(n)), receipt(Receipt(n))})
+		}
+	}
+	return all
+}
+
 // written is a reply as a model writes it: the thinking, then prose and calls in tokens of their own.
-func written(s *Script, r *Reply, o GGUFOptions) (thought, rest []string) {
-	var thinking, prose string
-	var calls []string
+func (d dialect) written(s *Script, r *Reply, at spot, together bool) (thought string, rest []string) {
+	var prose string
+	var calls []chat.Call
 	for _, step := range r.Steps {
 		switch step.Kind {
 		case Think:
-			thinking += step.Text
+			thought += step.Text
 		case Say, Raw:
 			prose += step.Text
 		case Call:
-			calls = append(calls, hermes(step.Call.Name, string(step.Call.Args)))
+			calls = append(calls, step.Call)
 		}
 	}
-	if thinking == "" {
-		thinking = s.Think
+	if thought == "" {
+		thought = s.Think
 	}
-	if thinking != "" && s.can("thinking") {
-		thought = []string{"<think>" + thinking + "</think>"}
-	}
-	if o.Together {
-		prose, calls = prose+strings.Join(calls, ""), nil
+	if !s.can("thinking") {
+		thought = ""
 	}
 	if prose != "" {
-		rest = append(rest, prose)
+		rest = append(rest, d.says(prose, len(calls) > 0))
 	}
-	return thought, append(rest, calls...)
-}
-
-// hermes is the call format of the Hermes family, the one most templates know.
-func hermes(name, args string) string {
-	return "<tool_call>\n{\"name\": \"" + name + "\", \"arguments\": " + args + "}\n</tool_call>"
+	if len(calls) > 0 {
+		rest = append(rest, d.calls(calls, at)...)
+	}
+	if together && len(rest) > 1 {
+		rest = []string{strings.Join(rest, "")}
+	}
+	return thought, rest
 }
 
 // The markers that end a prompt: the place in the script, or in the tool check.
 const (
-	checking     = "<|check|>"
-	checkingText = "<|check:write|>"
-	checkingTalk = "<|check:talk|>"
+	checking     = "check"
+	checkingText = "check:write"
+	checkingTalk = "check:talk"
+	spokenRun    = "run"
+	amid         = ":t" // the server expects the answer to begin amid thoughts
 	quiet        = "<|q|>"
 )
 
-func place(reply int) string        { return "<|a:" + strings.Repeat("a", reply) + "|>" }
-func received(result string) string { return "<|check:" + result + "|>" }
+func mark(what, state string) string { return "<|" + what + state + "|>" }
+func place(reply int) string         { return "a:" + strings.Repeat("a", reply) }
+func received(result string) string  { return "check:" + result }
 
 // template is the chat template: it counts the replies a conversation already holds, as position does, and ends in
-// the marker of the next. Go templates cannot add but can make a string grow.
-func template(s *Script, o GGUFOptions) string {
+// the marker of the next. Go templates cannot add but can make a string grow. Beside that it fills the prompt with as
+// many digits as the conversation has bytes, four to a token, so that a request is as long as one of a real model.
+func template(s *Script, d dialect, o GGUFOptions) string {
 	first := Reply{}
 	if len(s.Replies) > 0 {
 		first = s.Replies[0]
@@ -228,35 +296,59 @@ func template(s *Script, o GGUFOptions) string {
 			begun = fmt.Sprintf(`(or (gt (len .ToolCalls) 0) (eq (printf "%%.%ds" .Content) %s))`, shown, quoted(first.text()))
 		}
 	}
-	tools := s.can("tools")
+	tools, state := s.can("tools"), ""
 	var b strings.Builder
 	b.WriteString(`{{- $n := "" }}{{ $on := false }}{{ $r := "" }}{{ $check := false }}{{ $q := "" }}`)
+	if d.expects(s, o) {
+		state = `{{ $t }}`
+		b.WriteString(`{{ $t := "" }}{{ if ` + d.opened + ` }}{{ $t = "` + amid + `" }}{{ end }}`)
+	}
 	if tools {
 		b.WriteString(`{{ range .Tools }}{{ if eq .Function.Name "` + probe + `" }}{{ $check = true }}{{ end }}{{ end }}`)
+		if !o.Echo {
+			b.WriteString(size(`(print .Tools)`))
+		}
 	}
 	b.WriteString(`{{ range .Messages }}`)
 	if o.Echo {
 		b.WriteString(`{{ .Content }}`)
+	} else {
+		b.WriteString(size(`.Content`) + size(`(print .ToolCalls)`))
 	}
 	b.WriteString(`{{ if eq .Role "user" }}{{ $r = "" }}{{ $q = .Content }}{{ end }}{{ if eq .Role "tool" }}{{ $r = .Content }}{{ end }}`)
 	b.WriteString(`{{ if eq .Role "assistant" }}{{ if or $on ` + begun + ` }}{{ $on = true }}{{ $n = print $n "a" }}{{ end }}{{ end }}`)
 	if s.can("thinking") {
 		b.WriteString(`{{ if false }}{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ end }}`)
 	}
-	if tools && !o.Leak {
-		// A server finds the tag of calls in the first text below this condition.
-		b.WriteString(`{{ if .ToolCalls }}{{ range .ToolCalls }}{{ if false }}<tool_call>
-{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}
-</tool_call>{{ end }}{{ end }}{{ end }}`)
+	tag := d.tag
+	if o.Leak {
+		tag = d.foreign
 	}
-	b.WriteString(`{{ end }}{{ if $check }}{{ if $r }}<|check:{{ $r }}|>` +
-		asks(writing) + checkingText + asks(plain) + checkingTalk + `{{ else }}` + checking + `{{ end }}{{ else }}<|a:{{ $n }}|>`)
-	if s.can("thinking") {
+	if tools && tag != "" {
+		// A server finds the tag of calls in the first text below this condition.
+		b.WriteString(`{{ if .ToolCalls }}{{ range .ToolCalls }}{{ if false }}` + tag + `{{ end }}{{ end }}{{ end }}`)
+	}
+	marker := func(what string) string { return mark(what, state) }
+	b.WriteString(`{{ end }}`)
+	if s.CheckSpoken != "" {
+		b.WriteString(`{{ $s := "" }}{{ range $i := len $q }}{{ if eq (slice $q $i) "` + spokenCommand + `" }}{{ $s = "` + spokenRun + `" }}{{ end }}{{ end }}` +
+			fmt.Sprintf(`{{ if eq (printf "%%.%ds" $q) %q }}{{ $s = printf "%%.%ds" $q }}{{ end }}`, len(spokenResult), spokenResult, len(spokenResult+" "+Receipt(0))))
+	}
+	b.WriteString(`{{ if $check }}{{ if $r }}` + marker(received(`{{ $r }}`)) +
+		asks(writing) + marker(checkingText) + asks(plain) + marker(checkingTalk) + `{{ else }}` + marker(checking) + `{{ end }}`)
+	if s.CheckSpoken != "" {
+		b.WriteString(`{{ else if $s }}` + marker(received(`{{ $s }}`)))
+	}
+	b.WriteString(`{{ else }}` + marker(`a:{{ $n }}`))
+	if s.can("thinking") && state == "" {
 		b.WriteString(`{{ if and .IsThinkSet (not .Think) }}` + quiet + `{{ end }}`)
 	}
 	b.WriteString(`{{ end }}`)
 	return b.String()
 }
+
+// size fills a prompt with as many digits as a value of the template has bytes.
+func size(of string) string { return `{{ printf "%0*d" (len ` + of + `) 0 }}` }
 
 // asks is the branch of a template for a question that begins in some way.
 func asks(words string) string {

@@ -259,8 +259,8 @@ func TestTemplatesParse(t *testing.T) {
 	for _, script := range []string{weighty, "capabilities completion\nreply\n say a \"quoted\" `text`\n", "reply\n call x\n", "think hm\nreply\n", ""} {
 		s := parsed(t, script)
 		for _, o := range []GGUFOptions{{}, {Echo: true}, {Leak: true}} {
-			functions := map[string]any{"printf": 1, "print": 1, "eq": 1, "or": 1, "and": 1, "not": 1, "gt": 1, "len": 1}
-			if _, err := parse.Parse("t", template(s, o), "{{", "}}", functions); err != nil {
+			functions := map[string]any{"printf": 1, "print": 1, "eq": 1, "or": 1, "and": 1, "not": 1, "gt": 1, "len": 1, "slice": 1}
+			if _, err := parse.Parse("t", template(s, dialects()[0], o), "{{", "}}", functions); err != nil {
 				t.Errorf("%q: %v", script, err)
 			}
 		}

@@ -123,7 +123,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		Modified     time.Time      `json:"modified_at"`
 	}{
 		License: Banner, Modelfile: "# " + Banner + "\nFROM practice\n", Parameters: "temperature                    0",
-		Template: template(p, GGUFOptions{}), Details: s.details(),
+		Template: template(p, dialects()[0], GGUFOptions{}), Details: s.details(),
 		Info: map[string]any{
 			"general.architecture": p.Architecture, "general.parameter_count": 2 * embedding * vocabSize, "general.file_type": 0,
 			a + "context_length": p.Window, a + "block_count": layers, a + "embedding_length": embedding,

@@ -134,7 +134,7 @@ func TestParseErrorsNameTheLine(t *testing.T) {
 		{"reply\n times 3\n say hi\n", "line 1", "times without"},
 		{"reply\n finish early\n", "line 2", "stop or length"},
 		{"reply\n tokens 5\n", "line 2", "whole number"},
-		{"check maybe\n", "line 1", "fail and a text"},
+		{"check maybe\n", "line 1", "fail or spoken and a text"},
 		{"follow me\n", "line 1", "conversation or requests"},
 		{"echo\n-- model --\nreply\n frob\n", "line 4", "frob"},
 	} {
@@ -147,8 +147,9 @@ func TestParseErrorsNameTheLine(t *testing.T) {
 
 // The scripts of the demo are read here too, so that a slip in one is found before the demo runs.
 func TestDemoScriptsParseAndFitAGGUF(t *testing.T) {
-	files, err := filepath.Glob("../../benchmarks/testdata/*.practice")
-	if err != nil || len(files) < 4 {
+	files, err := filepath.Glob("../../harness/*/testdata/*.practice")
+	variants, _ := filepath.Glob("../../harness/*/testdata/*/*.practice")
+	if files = append(files, variants...); err != nil || len(files) < 4 {
 		t.Fatalf("%d scripts, %v", len(files), err)
 	}
 	for _, file := range files {

@@ -7,6 +7,7 @@ import (
 
 // The kinds of tokens a GGUF knows.
 const (
+	normalToken  = 1
 	unknownToken = 2
 	controlToken = 3
 	userToken    = 4
@@ -36,6 +37,13 @@ func newVocabulary() *vocabulary {
 	v.lost = v.add(Lost, userToken)
 	v.next[v.lost] = v.eos
 	return v
+}
+
+// sizes adds what a prompt is filled with: digits, of which four make a token.
+func (v *vocabulary) sizes() {
+	for _, text := range []string{"0", "00", "0000"} {
+		v.add(text, normalToken)
+	}
 }
 
 func (v *vocabulary) add(text string, kind int32) int {
