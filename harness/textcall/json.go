@@ -1,167 +1,319 @@
 package textcall
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
-
-	"interpreter/local/chat"
+	"unicode/utf8"
 )
 
-// largest is the longest text that is looked at as one object.
-const largest = 4 << 20
+// deepest is how far objects and lists may be nested.
+const deepest = 500
 
-// extent finds the end of the object or list that begins at text[at], by counting brackets outside strings.
-func extent(text string, at int) (end int, ok bool) {
-	depth, inString := 0, false
-	for i := at; i < len(text) && i-at < largest; i++ {
-		switch c := text[i]; {
-		case inString:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				inString = false
+// member is one key of an object and its value, as written.
+type member struct{ key, value string }
+
+// span finds the end of the JSON value at a place, by RFC 8259. When there is none, end is how far it looked.
+func span(text string, at, depth int) (end int, ok bool) {
+	at = blanks(text, at)
+	if at >= len(text) || depth > deepest {
+		return at, false
+	}
+	switch c := text[at]; c {
+	case '{':
+		return spanObject(text, at, depth)
+	case '[':
+		if at = blanks(text, at+1); at < len(text) && text[at] == ']' {
+			return at + 1, true
+		}
+		for {
+			if at, ok = span(text, at, depth+1); !ok {
+				return at, false
 			}
-		case c == '"':
-			inString = true
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth == 0 {
-				return i + 1, true
+			at = blanks(text, at)
+			switch {
+			case at < len(text) && text[at] == ',':
+				at++
+			case at < len(text) && text[at] == ']':
+				return at + 1, true
+			default:
+				return at, false
 			}
 		}
+	case '"':
+		return spanString(text, at)
+	case 't':
+		return word(text, at, "true")
+	case 'f':
+		return word(text, at, "false")
+	case 'n':
+		return word(text, at, "null")
 	}
-	return 0, false
+	return spanNumber(text, at)
 }
 
-// objectsAt reads the objects that stand back to back from a place, blanks, commas or semicolons between them. A
-// list of objects counts as its elements.
-func objectsAt(text string, at int) (objects []json.RawMessage, end int, ok bool) {
+func spanObject(text string, at, depth int) (end int, ok bool) {
+	if at = blanks(text, at+1); at < len(text) && text[at] == '}' {
+		return at + 1, true
+	}
 	for {
-		next := at + len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n"))
-		if len(objects) > 0 {
-			next = at + len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n;,"))
+		if at = blanks(text, at); at >= len(text) || text[at] != '"' {
+			return at, false
 		}
-		if next >= len(text) || text[next] != '{' && text[next] != '[' {
-			return objects, at, len(objects) > 0
+		if at, ok = spanString(text, at); !ok {
+			return at, false
 		}
-		stop, closed := extent(text, next)
-		if !closed {
-			return nil, at, false
+		if at = blanks(text, at); at >= len(text) || text[at] != ':' {
+			return at, false
 		}
-		raw, valid := mend([]byte(text[next:stop]))
-		if !valid {
-			return nil, at, false
+		if at, ok = span(text, at+1, depth+1); !ok {
+			return at, false
 		}
-		if raw[0] == '[' {
-			var list []json.RawMessage
-			if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
-				return nil, at, false
-			}
-			objects = append(objects, list...)
-		} else {
-			objects = append(objects, raw)
-		}
-		at = stop
-	}
-}
-
-// mend makes JSON of nearly JSON where nothing has to be guessed: control characters inside strings and commas
-// before a closing bracket.
-func mend(raw []byte) (json.RawMessage, bool) {
-	if json.Valid(raw) {
-		return raw, true
-	}
-	var b bytes.Buffer
-	inString := false
-	for i := 0; i < len(raw); i++ {
-		c := raw[i]
+		at = blanks(text, at)
 		switch {
-		case inString && c == '\\' && i+1 < len(raw):
-			b.WriteByte(c)
-			i++
-			b.WriteByte(raw[i])
-			continue
+		case at < len(text) && text[at] == ',':
+			at++
+		case at < len(text) && text[at] == '}':
+			return at + 1, true
+		default:
+			return at, false
+		}
+	}
+}
+
+// spanString finds the end of a string. The scan goes from one quote, backslash or control character to the next.
+func spanString(text string, at int) (end int, ok bool) {
+	for i := at + 1; i < len(text); i++ {
+		switch c := text[i]; {
 		case c == '"':
-			inString = !inString
-		case inString && c == '\n':
-			b.WriteString(`\n`)
-			continue
-		case inString && c == '\r':
-			b.WriteString(`\r`)
-			continue
-		case inString && c == '\t':
-			b.WriteString(`\t`)
-			continue
-		case inString && c < 0x20:
-			continue
-		case !inString && c == ',':
-			after := bytes.TrimLeft(raw[i+1:min(len(raw), i+64)], " \t\r\n")
-			if len(after) > 0 && (after[0] == '}' || after[0] == ']') {
-				continue
+			return i + 1, true
+		case c < 0x20:
+			return i, false
+		case c == '\\':
+			if i++; i >= len(text) {
+				return i, false
+			}
+			switch text[i] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case 'u':
+				if i+4 >= len(text) || !isHex(text[i+1:i+5]) {
+					return i, false
+				}
+				i += 4
+			default:
+				return i, false
 			}
 		}
-		b.WriteByte(c)
 	}
-	return b.Bytes(), json.Valid(b.Bytes())
+	return len(text), false
 }
 
-// callsOf reads every object as a call; one that is none spoils all.
-func callsOf(objects []json.RawMessage) ([]chat.Call, bool) {
-	var calls []chat.Call
-	for _, raw := range objects {
-		c, ok := callOf(raw, true)
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') || s[i] < '0' {
+			return false
+		}
+	}
+	return true
+}
+
+func word(text string, at int, want string) (int, bool) {
+	if strings.HasPrefix(text[at:], want) {
+		return at + len(want), true
+	}
+	return at, false
+}
+
+func spanNumber(text string, at int) (end int, ok bool) {
+	i := at
+	digits := func() bool {
+		from := i
+		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(text) && text[i] == '-' {
+		i++
+	}
+	if i < len(text) && text[i] == '0' {
+		i++
+	} else if !digits() {
+		return i, false
+	}
+	if i < len(text) && text[i] == '.' {
+		if i++; !digits() {
+			return i, false
+		}
+	}
+	if i < len(text) && (text[i] == 'e' || text[i] == 'E') {
+		if i++; i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return i, false
+		}
+	}
+	return i, true
+}
+
+// isJSON reports whether a text is one JSON value, blanks around it.
+func isJSON(text string) bool {
+	end, ok := span(text, 0, 0)
+	return ok && blanks(text, end) == len(text)
+}
+
+// isObject reports whether a text is one JSON object.
+func isObject(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") && isJSON(text)
+}
+
+// members lists the keys and values of a valid object; nil when it is none.
+func members(object string) []member {
+	at := blanks(object, 0)
+	if at >= len(object) || object[at] != '{' {
+		return nil
+	}
+	all := []member{}
+	for at++; ; {
+		at = blanks(object, at)
+		if at >= len(object) || object[at] != '"' {
+			return all
+		}
+		end, ok := spanString(object, at)
 		if !ok {
-			return nil, false
+			return all
 		}
-		calls = append(calls, c)
+		key := unquoted(object[at:end])
+		if at = blanks(object, end) + 1; at > len(object) {
+			return all
+		}
+		at = blanks(object, at)
+		if end, ok = span(object, at, 0); !ok {
+			return all
+		}
+		all = append(all, member{key, object[at:end]})
+		if at = blanks(object, end); at < len(object) && object[at] == ',' {
+			at++
+		}
 	}
-	return calls, len(calls) > 0
 }
 
-// callOf reads an object that names a tool and its arguments. strict asks for both to be there.
-func callOf(raw json.RawMessage, strict bool) (chat.Call, bool) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil || m == nil {
-		return chat.Call{}, false
+// elements lists the values of a valid list.
+func elements(list string) []string {
+	at := blanks(list, 0)
+	if at >= len(list) || list[at] != '[' {
+		return nil
 	}
-	if inner, ok := m["function"]; ok && len(inner) > 0 && inner[0] == '{' {
-		return callOf(inner, strict)
-	}
-	var name string
-	for _, key := range []string{"name", "function", "tool", "tool_name", "recipient_name"} {
-		if json.Unmarshal(m[key], &name) == nil && name != "" {
-			break
+	var all []string
+	for at++; ; {
+		at = blanks(list, at)
+		end, ok := span(list, at, 0)
+		if !ok {
+			return all
+		}
+		all = append(all, list[at:end])
+		if at = blanks(list, end); at < len(list) && list[at] == ',' {
+			at++
 		}
 	}
-	if !plausible(cleanName(name)) {
-		return chat.Call{}, false
-	}
-	for _, key := range []string{"arguments", "args", "parameters", "params", "input", "tool_input"} {
-		if value, ok := m[key]; ok {
-			args, ok := argumentsOf(value)
-			return newCall(name, args), ok
-		}
-	}
-	return newCall(name, json.RawMessage("{}")), !strict
 }
 
-// argumentsOf gives the object in a value: as it is, encoded once more than needed, or absent.
-func argumentsOf(value []byte) (json.RawMessage, bool) {
-	value = bytes.TrimSpace(value)
-	if string(value) == "null" || string(value) == `""` {
-		return json.RawMessage("{}"), true
-	}
-	if len(value) > 0 && value[0] == '"' {
-		var text string
-		if json.Unmarshal(value, &text) != nil {
-			return nil, false
+// pick is the value of a key, the last one written; "" when it is absent.
+func pick(all []member, key string) string {
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].key == key {
+			return all[i].value
 		}
-		value = bytes.TrimSpace([]byte(text))
 	}
-	if len(value) == 0 || value[0] != '{' {
-		return nil, false
+	return ""
+}
+
+// unquoted opens a JSON string; "" when it is none.
+func unquoted(raw string) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
 	}
-	return mend(value)
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	var s string
+	if json.Unmarshal([]byte(raw), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// quote writes a JSON string without HTML escaping.
+func quote(s string) string { return string(appendQuoted(make([]byte, 0, len(s)+len(s)/16+2), s)) }
+
+func appendQuoted(out []byte, s string) []byte {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	out = append(out, '"')
+	from := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		out = append(out, s[from:i]...)
+		from = i + 1
+		out = appendEscaped(out, c)
+	}
+	return append(append(out, s[from:]...), '"')
+}
+
+// appendEscaped writes one character as it must stand in a JSON string.
+func appendEscaped(out []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(out, '\\', c)
+	case '\n':
+		return append(out, '\\', 'n')
+	case '\r':
+		return append(out, '\\', 'r')
+	case '\t':
+		return append(out, '\\', 't')
+	}
+	if c < 0x20 {
+		const hex = "0123456789abcdef"
+		return append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+	}
+	return append(out, c)
+}
+
+// objectOf writes an object of members in their order; a key that comes again replaces the first.
+func objectOf(all []member) string {
+	var b []byte
+	b = append(b, '{')
+	for i, m := range all {
+		if later(all[i+1:], m.key) {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(appendQuoted(b, m.key), ':')
+		b = append(b, m.value...)
+	}
+	return string(append(b, '}'))
+}
+
+// later reports whether a key comes again. Only the next few hundred are looked at: no tool has more.
+func later(all []member, key string) bool {
+	for _, m := range all[:min(len(all), 200)] {
+		if m.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// blanks steps over white space.
+func blanks(text string, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
+		at++
+	}
+	return at
 }

@@ -6,44 +6,128 @@ import (
 	"interpreter/local/chat"
 )
 
+// level is how sure it is that a text is a call.
+type level int
+
 const (
-	openTag      = "<tool_call>"
-	closeTag     = "</tool_call>"
-	openFunction = "<function"
+	low    level = iota // an object after prose or in a fence, a name that was worked out
+	medium              // damage that was tolerated, or an object that is the whole answer
+	high                // the marks of a family, complete
 )
 
-// scanner walks a text once: prose, fences and marked calls, in order.
-type scanner struct {
-	text   string
-	tools  []chat.Spec
-	at     int
-	from   int // start of the prose not yet kept
-	found  []finding
-	prose  []string
-	cut    bool
-	drafts bool // everything is inside thinking
-	tries  int  // bare objects looked at
-	misses int  // markers that began no call; bounded, so that hostile text costs linear time
+// found is a call and how it was found.
+type found struct {
+	call   chat.Call
+	level  level
+	form   string
+	raw    string // the text it was
+	known  bool   // a tool answers to it
+	mended bool   // something in its values was mended
+	guess  bool   // the name was worked out from the arguments
+	since  int    // where the group begins and ends it stands in
+	until  int
 }
 
+// group is what a reader made of the text at a mark.
+type group struct {
+	calls   []found
+	back    int // bytes before the mark that belong to it
+	end     int
+	cut     bool   // begun beyond doubt, and without its end
+	said    string // prose inside the marks
+	thought string
+	plain   bool // read and no call: text
+}
+
+// scanner walks a text once: prose, fences and calls, in order. What a failed attempt looks at is paid for from a
+// budget, so that no text costs more than linear time.
+type scanner struct {
+	text     string
+	box      *toolbox
+	shown    []string
+	marks    map[string]family
+	at       int
+	from     int // start of the prose not yet kept
+	found    []found
+	prose    []string
+	aloud    []string // thoughts
+	fences   []fence
+	cut      bool   // a call was begun beyond doubt and has no end
+	lost     string // the tool that one is of; "" when that does not show
+	torn     bool   // what may have been a call has no end
+	tornAt   int
+	bare     bool // something was taken out of the prose
+	unclosed bool // thoughts have no end
+	nested   bool // in a fence: there are none inside
+	budget   int
+	reach    int // how far the reader at work has looked
+}
+
+// most is how many calls one answer may hold.
+const most = 200
+
+func newScanner(text string, box *toolbox, shown []string) *scanner {
+	s := &scanner{text: text, box: box, shown: shown, budget: 8*len(text) + 1<<16, marks: map[string]family{}}
+	for _, f := range families() {
+		for _, m := range f.marks {
+			s.marks[m] = f
+		}
+	}
+	for _, t := range box.tools {
+		if _, taken := s.marks[t.name]; !taken {
+			s.marks[t.name] = family{name: "tag per tool", read: readElement}
+		}
+	}
+	return s
+}
+
+// inner is a scanner of a part that shares everything else.
+func (s *scanner) inner(text string) *scanner {
+	return &scanner{text: text, box: s.box, shown: s.shown, marks: s.marks, budget: s.budget, nested: true}
+}
+
+// special are the bytes at which something may begin, besides the beginning of a line.
+var special = [256]bool{'<': true, '[': true, '{': true, '\n': true}
+
 func (s *scanner) run() {
-	if strings.HasPrefix(s.text, "<think>") {
-		end := strings.Index(s.text, "</think>")
-		if end < 0 {
-			s.drafts = true
-			return
-		}
-		s.at = end + len("</think>")
-	}
+	begin := true
 	for s.at < len(s.text) {
-		switch lineStart := s.at == 0 || s.text[s.at-1] == '\n'; {
-		case lineStart && s.fence():
-		case lineStart && s.bare():
-		case s.text[s.at] == '<' && s.marked():
-		default:
+		if begin {
+			begin = false
+			if s.line() {
+				begin = s.at > 0 && s.at < len(s.text) && s.text[s.at-1] == '\n'
+				continue
+			}
+		}
+		i := s.at
+		for i < len(s.text) && !special[s.text[i]] {
+			i++
+		}
+		if s.at = i; i >= len(s.text) {
+			break
+		}
+		switch s.text[i] {
+		case '\n':
 			s.at++
+			begin = true
+		case '<':
+			if s.marked() {
+				begin = s.text[s.at-1] == '\n'
+				continue
+			}
+			s.at++
+		case '[':
+			if !s.marked() && !s.object() {
+				s.at++
+			}
+		case '{':
+			if !s.object() {
+				s.at++
+			}
 		}
 	}
+	s.at = len(s.text)
+	s.lastFences()
 	s.keep(len(s.text))
 }
 
@@ -52,236 +136,227 @@ func (s *scanner) keep(to int) {
 	if to > s.from {
 		s.prose = append(s.prose, s.text[s.from:to])
 	}
-	s.from = to
+	s.from = max(s.from, to)
 }
 
-// fence steps over a fenced block. One that closes the text may hold calls.
-func (s *scanner) fence() bool {
-	line, next := s.line(s.at)
-	mark := strings.TrimLeft(line, " ")
-	if !strings.HasPrefix(mark, "```") {
+// spend pays for text that was looked at in vain.
+func (s *scanner) spend(n int) { s.budget -= n }
+
+// line looks at the beginning of a line.
+func (s *scanner) line() bool {
+	at := s.at
+	for at < len(s.text) && s.text[at] == ' ' && at-s.at < 8 {
+		at++
+	}
+	if at >= len(s.text) {
 		return false
 	}
-	start := next
-	for at := next; at < len(s.text); {
-		line, next = s.line(at)
-		if strings.HasPrefix(strings.TrimLeft(line, " "), "```") {
-			if strings.TrimSpace(s.text[next:]) == "" && !s.exampleBefore(s.at) {
-				s.inFence(s.text[start:at], s.at)
-			}
-			s.at = next
-			return true
-		}
-		at = next
+	switch c := s.text[at]; {
+	case c == '`' || c == '~':
+		return s.fence(at)
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_':
+		return s.budget > 0 && s.wordsAt(at)
 	}
-	s.at = len(s.text)
-	return true
+	return false
 }
 
-// inFence reads the block that closes the text; its calls are weak evidence.
-func (s *scanner) inFence(block string, fence int) {
-	var calls []chat.Call
-	objects, end, ok := objectsAt(block, 0)
-	if ok && strings.TrimSpace(block[end:]) == "" {
-		if calls, ok = callsOf(objects); !ok {
-			return
-		}
-	} else {
-		inner := scanner{text: strings.TrimSpace(block), tools: s.tools}
-		if !strings.HasPrefix(inner.text, openTag) && !strings.HasPrefix(inner.text, openFunction) {
-			return
-		}
-		inner.run()
-		if joined(inner.prose) != "" {
-			return
-		}
-		for _, f := range inner.found {
-			calls = append(calls, f.call)
-		}
-	}
-	if !s.allKnown(calls) || placeholders(calls) {
-		return
-	}
-	s.keep(fence)
-	s.found = append(s.found, findings(calls, true)...)
-	s.from = len(s.text)
-}
-
-// bare reads an object that begins a line and runs to the end of the text.
-func (s *scanner) bare() bool {
-	if s.text[s.at] != '{' || s.tries >= 4 {
-		return false
-	}
-	s.tries++
-	objects, end, ok := objectsAt(s.text, s.at)
-	if !ok || strings.TrimSpace(s.text[end:]) != "" || s.exampleBefore(s.at) {
-		return false
-	}
-	calls, ok := callsOf(objects)
-	if !ok || !s.allKnown(calls) || placeholders(calls) {
-		return false
-	}
-	s.keep(s.at)
-	s.found = append(s.found, findings(calls, true)...)
-	s.at, s.from = len(s.text), len(s.text)
-	return true
-}
-
-// marked reads a call between the markers of a family, and the tags of thinking and of invented results.
+// marked reads what begins with the mark of a family, and takes other marks out of what is shown.
 func (s *scanner) marked() bool {
-	here := s.text[s.at:]
+	if strings.HasPrefix(s.text[s.at:], "<!--") {
+		return s.comment()
+	}
+	l, is := lex(s.text, s.at)
+	if is != yes {
+		return is == maybe && s.budget > 0 && s.broken()
+	}
 	switch {
-	case strings.HasPrefix(here, "</think>") && !s.quoted():
-		s.found, s.cut = nil, false // what came before was thinking
-		s.at += len("</think>")
+	case l.name == "/think" && !s.quoted():
+		s.found, s.cut = nil, false // what came before were drafts
+		s.at = l.end
 		return true
-	case len(s.found) > 0 && strings.HasPrefix(here, "<tool_response>"):
+	case invented(l.name) && len(s.found) > 0:
 		s.keep(s.at)
 		s.at, s.from = len(s.text), len(s.text) // the model made up the rest
 		return true
-	case strings.HasPrefix(here, closeTag):
-		if len(s.found) > 0 {
-			s.keep(s.at)
-			s.from = s.at + len(closeTag)
+	}
+	f, is2 := s.marks[l.name]
+	if is2 && s.budget > 0 && len(s.found) < most && !s.quoted() {
+		s.reach = s.at
+		g, ok := f.read(s, s.at, l)
+		s.spend(max(0, s.reach-max(s.at, g.end)))
+		if ok {
+			return s.take(g, f.name)
 		}
-		s.at += len(closeTag)
+		if f.name != "tag per tool" {
+			switch s.unfinished(s.at, l) {
+			case yes:
+				return s.take(group{cut: true}, f.name)
+			case maybe:
+				s.tear(s.at)
+			}
+		}
+	}
+	return s.orphan(l)
+}
+
+// take adds a group to what was found, unless it stands there as text.
+func (s *scanner) take(g group, form string) bool {
+	start := s.at - g.back
+	for i := range g.calls {
+		c := &g.calls[i]
+		c.since, c.until = start, g.end
+		if c.raw == "" {
+			c.raw = s.text[start:g.end]
+		}
+		if c.form == "" {
+			c.form = form
+		}
+	}
+	switch {
+	case g.cut && len(s.box.tools) == 0:
+		s.at++
 		return true
-	case !strings.HasPrefix(here, openTag) && !strings.HasPrefix(here, openFunction), s.misses >= 32, s.quoted():
-		return false
-	}
-	start, at := s.at, s.at
-	wrapped := false
-	for strings.HasPrefix(s.text[at:], openTag) {
-		wrapped = true
-		at = s.skip(at + len(openTag))
-	}
-	calls, end, state := s.group(at, wrapped)
-	switch state {
-	case none:
-		s.misses++
-		return false
-	case broken:
+	case g.cut:
 		s.keep(start)
+		s.lost = s.box.firstIn(s.text[start:min(len(s.text), start+300)])
 		s.cut, s.at, s.from = true, len(s.text), len(s.text)
+		return true
+	case g.plain || len(g.calls) > 0 && (s.mentioned(start, g.end) || !s.callable(g.calls)):
+		s.at = g.end
 		return true
 	}
 	s.keep(start)
-	s.found = append(s.found, findings(calls, false)...)
-	s.at, s.from = end, end
+	s.bare = true
+	if g.thought != "" {
+		s.aloud = append(s.aloud, g.thought)
+	}
+	if g.said != "" {
+		s.prose = append(s.prose, g.said)
+	}
+	s.found = append(s.found, g.calls...)
+	s.at, s.from = g.end, g.end
 	return true
 }
 
-type state int
-
-const (
-	none   state = iota // not a call
-	whole               // complete
-	broken              // begun and not ended
-)
-
-// group reads what stands inside one tag: functions or objects, one or more.
-func (s *scanner) group(at int, wrapped bool) (calls []chat.Call, end int, _ state) {
-	if wrapped && at < len(s.text) && (s.text[at] == '{' || s.text[at] == '[') {
-		objects, end, ok := objectsAt(s.text, at)
-		if !ok {
-			if _, closed := extent(s.text, at); !closed {
-				return nil, at, broken
-			}
-			return nil, at, none
-		}
-		for _, raw := range objects {
-			c, ok := callOf(raw, false)
-			if !ok {
-				return nil, at, none
-			}
-			calls = append(calls, c)
-		}
-		return calls, s.closed(end), whole
+// callable reports whether calls may be calls at all: something was offered, no blanks of a form are among the
+// values, and the text was not shown to the model before.
+func (s *scanner) callable(calls []found) bool {
+	if len(s.box.tools) == 0 {
+		return false
 	}
-	for strings.HasPrefix(s.text[at:], openFunction) {
-		c, next, st := s.function(at)
-		if st == broken && wrapped || st == broken && len(calls) > 0 {
-			return nil, at, broken
-		}
-		if st != whole {
-			if len(calls) > 0 {
-				break
-			}
-			return nil, at, st
-		}
-		calls = append(calls, c)
-		end = next
-		at = s.skip(next)
-	}
-	if len(calls) == 0 {
-		return nil, at, none
-	}
-	return calls, s.closed(end), whole
-}
-
-// closed steps over the closing tag when it is there.
-func (s *scanner) closed(at int) int {
-	if next := s.skip(at); strings.HasPrefix(s.text[next:], closeTag) {
-		return next + len(closeTag)
-	}
-	return at
-}
-
-func (s *scanner) skip(at int) int {
-	return at + len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t\r\n"))
-}
-
-func (s *scanner) line(at int) (line string, next int) {
-	if n := strings.IndexByte(s.text[at:], '\n'); n >= 0 {
-		return s.text[at : at+n], at + n + 1
-	}
-	return s.text[at:], len(s.text)
-}
-
-func (s *scanner) allKnown(calls []chat.Call) bool {
-	for _, c := range calls {
-		if _, ok := known(c.Name, s.tools); !ok {
+	for i := range calls {
+		c := &calls[i]
+		if blank(c.call) || c.level == low && !c.known || c.guess && !c.known || len(s.found) < most && s.repeats(c.raw) {
 			return false
 		}
 	}
-	return len(calls) > 0
+	return true
 }
 
-// quoted reports whether the marker here stands in quotes, in code within a line, in a quotation, a comment, a table
-// or a diff. It looks at this line only, and at most 400 bytes back.
-func (s *scanner) quoted() bool {
+// repeats reports whether a text is a quotation of what the model was shown.
+func (s *scanner) repeats(raw string) bool {
+	if raw = strings.TrimSpace(raw); len(raw) < 40 {
+		return false
+	}
+	for _, shown := range s.shown {
+		if strings.Contains(shown, raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// comment steps over an HTML comment.
+func (s *scanner) comment() bool {
+	if s.budget <= 0 {
+		return false
+	}
+	end := strings.Index(s.text[s.at:], "-->")
+	if end < 0 {
+		s.spend(len(s.text) - s.at)
+		return false
+	}
+	s.at += end + len("-->")
+	return true
+}
+
+// orphan takes a mark that belongs to no call out of what is shown: tokens of templates anywhere, closing tags where
+// they stand alone.
+func (s *scanner) orphan(l lexeme) bool {
+	switch {
+	case tokens[l.name]:
+	case closers[l.name] && (len(s.found) > 0 || s.alone(l.end)):
+	default:
+		return false
+	}
+	if s.quoted() {
+		return false
+	}
+	s.keep(s.at)
+	s.bare = true
+	s.at, s.from = l.end, l.end
+	if l.name == "|im_start|" || l.name == "|start|" {
+		s.at += len(s.text[s.at:]) - len(strings.TrimPrefix(s.text[s.at:], "assistant"))
+		s.from = s.at
+	}
+	return true
+}
+
+// alone reports whether a line holds nothing but the mark from here to end, or the text ends with it.
+func (s *scanner) alone(end int) bool {
+	rest := s.text[end:min(len(s.text), end+400)]
+	if n := strings.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
+	}
 	head := s.text[max(s.from, s.at-400):s.at]
-	if n := strings.LastIndexByte(head, '\n'); n >= 0 {
-		head = head[n+1:]
-	}
-	bare := strings.TrimSpace(head)
-	for _, start := range []string{">", "|", "+ ", "- ", "<!--", "//", "#"} {
-		if strings.HasPrefix(bare+" ", start) {
-			return true
-		}
-	}
-	if strings.Count(head, "`")%2 == 1 {
-		return true
-	}
-	for _, q := range []string{`"`, "'", "“", "‘", "«", "("} {
-		if strings.HasSuffix(head, q) {
-			return true
-		}
-	}
-	return false
+	return strings.TrimSpace(rest) == "" && (strings.TrimSpace(head[strings.LastIndexByte(head, '\n')+1:]) == "" || blanks(s.text, end) == len(s.text))
 }
 
-// exampleBefore reports whether the paragraph before a place announces an example.
-func (s *scanner) exampleBefore(at int) bool {
-	head := strings.TrimRight(s.text[max(s.from, at-300):at], " \n")
-	if n := strings.LastIndexByte(head, '\n'); n >= 0 {
-		head = head[n+1:]
-	}
-	head = strings.ToLower(head)
-	for _, word := range []string{"example", "e.g.", "for instance", "format", "like this", "looks like", "look like", "would", "could", "you can", "previously", "output was"} {
-		if strings.Contains(head, word) {
-			return true
+// rest is what of the text is prose.
+func (s *scanner) rest() string {
+	var parts []string
+	for _, p := range s.prose {
+		if p = strings.TrimSpace(p); p != "" {
+			parts = append(parts, p)
 		}
 	}
-	return false
+	return strings.Join(parts, "\n")
+}
+
+// silent reports whether nothing was said and called before a place.
+func (s *scanner) silent(at int) bool {
+	if len(s.found) > 0 || strings.TrimSpace(s.text[s.from:at]) != "" {
+		return false
+	}
+	for _, p := range s.prose {
+		if strings.TrimSpace(p) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// tail steps over blanks and tokens of templates; it gives len(text) when nothing else follows.
+func (s *scanner) tail(at int) int {
+	for {
+		at = blanks(s.text, at)
+		if at >= len(s.text) || s.text[at] != '<' {
+			return at
+		}
+		l, is := lex(s.text, at)
+		if is != yes || !tokens[l.name] && !closers[l.name] {
+			return at
+		}
+		at = l.end
+	}
+}
+
+// at is the lexeme at a place, if there is one.
+func (s *scanner) lexAt(at int) (lexeme, bool) {
+	s.reach = max(s.reach, at)
+	if at >= len(s.text) || s.text[at] != '<' && s.text[at] != '[' {
+		return lexeme{}, false
+	}
+	l, is := lex(s.text, at)
+	return l, is == yes
 }
