@@ -44,8 +44,9 @@ type Need struct {
 	Reason   string   `json:"reason,omitempty"`   // its justification
 	Prefix   []string `json:"prefix,omitempty"`   // a rule it proposes
 	TTY      bool     `json:"tty,omitempty"`
-	Keep     Keep     `json:"-"` // what the command finds of the one before, of Runs
-	Kept     bool     `json:"-"` // a shell remembers things of earlier commands that may change what words of Script mean
+	Typed    string   `json:"typed,omitempty"` // of Keys, for people: what is typed, a stroke a line, keys by their names
+	Keep     Keep     `json:"-"`               // what the command finds of the one before, of Runs
+	Kept     bool     `json:"-"`               // a shell remembers things of earlier commands that may change what words of Script mean
 }
 
 // Outcome is one of the seven kinds of facts.
@@ -58,6 +59,7 @@ type Ran struct {
 	Dir     string        `json:"dir"`
 	Exit    sandbox.Exit  `json:"exit"`
 	Session int           `json:"session,omitempty"` // non-zero: still running under this number
+	Call    string        `json:"call,omitempty"`    // the call that started it, of Ended
 	PID     int           `json:"pid,omitempty"`
 	Output  string        `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
 	Omitted int64         `json:"omitted,omitempty"`
@@ -101,6 +103,11 @@ type Seen struct {
 	Longer    []int  `json:"longer,omitempty"` // numbers of lines that were cut at Read.Columns
 
 	Guides []Guide `json:"guides,omitempty"` // of Guided: instruction files that hold for this one, most general first
+}
+
+// Whole reports whether all of a text file was shown.
+func (s Seen) Whole() bool {
+	return s.Total > 0 && s.MIME == "" && !s.Unchanged && s.First <= 1 && !s.Cut && len(s.Longer) == 0
 }
 
 // Changed tells of files written, in order.

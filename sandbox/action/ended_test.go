@@ -59,7 +59,7 @@ func waitEnded(t *testing.T, w *Workspace, id int) {
 	}
 }
 
-func TestEndedRuns(t *testing.T) {
+func TestEndedTellsHow(t *testing.T) {
 	w := workspace(t, nil)
 	w.Shell = needShell(t, "sh")
 	first := do(t, w, Run{Script: "seq 2000; printf last; exit 3", Background: true})
@@ -67,7 +67,7 @@ func TestEndedRuns(t *testing.T) {
 	third := do(t, w, Run{Script: "true", Background: true})
 	waitEnded(t, w, third.Session)
 	waitEnded(t, w, first.Session)
-	got := w.EndedRuns()
+	got := w.Ended()
 	if len(got) != 2 || got[0].Session != first.Session || got[1].Session != third.Session {
 		t.Fatalf("ended: %+v", got)
 	}
@@ -78,7 +78,7 @@ func TestEndedRuns(t *testing.T) {
 	if got[1].Output != "" || got[1].Exit.Code != 0 {
 		t.Errorf("%+v", got[1])
 	}
-	if again := w.EndedRuns(); len(again) != 0 {
+	if again := w.Ended(); len(again) != 0 {
 		t.Errorf("told twice: %+v", again)
 	}
 	out, err := Poll{Session: first.Session}.Do(context.Background(), w)
@@ -88,21 +88,8 @@ func TestEndedRuns(t *testing.T) {
 	if err := w.Stop(second.Session); err != nil {
 		t.Error(err)
 	}
-	if again := w.EndedRuns(); len(again) != 0 {
+	if again := w.Ended(); len(again) != 0 {
 		t.Errorf("one that was stopped is told: %+v", again)
-	}
-	// One that outlived its yield was waited for: whoever started it polls it.
-	out = do(t, w, Run{Script: "read x", TTY: true, Yield: time.Millisecond})
-	if out.Session != 0 {
-		if _, err := (Poll{Session: out.Session, Chars: "go\n", Yield: -1}).Do(context.Background(), w); err != nil {
-			t.Error(err)
-		}
-		if _, err := w.run(out.Session); err == nil {
-			waitEnded(t, w, out.Session)
-		}
-	}
-	if again := w.EndedRuns(); len(again) != 0 {
-		t.Errorf("not in the background: %+v", again)
 	}
 }
 

@@ -40,6 +40,7 @@ type MatchError struct {
 	Differs   string   // the first line that differs, when blanks are the cause: with visible white space
 	Sent      string   // what was sent in its place, likewise
 	DiffersAt int      // its 1-based line
+	Short     bool     // blanks are all that differs, but there is too little text to be looked for so loosely
 	Unread    bool     // the file was not read in this session
 	Stale     bool     // it changed since it was read
 	Failures  int      // edits of this file in a row that did not match, this one included
@@ -113,6 +114,7 @@ type MissingError struct {
 	What    string // "read", "edit", "list", …
 	Path    string
 	Similar []string // at most three names from the same folder, or of the same name elsewhere near; absolute
+	Dir     string   // where relative paths start, absolute
 }
 
 func (e *MissingError) Error() string {

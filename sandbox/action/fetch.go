@@ -21,7 +21,7 @@ type Fetch struct {
 	URL     string        // http or https; without a scheme it is https
 	Format  string        // "markdown", "text", "html"; "" is markdown
 	Timeout time.Duration // 0 is 60 s
-	Limit   int           // bytes of Text; 0 is 100 000
+	Limit   int           // bytes of Text; 0 is 100 000, and room for less lowers it
 }
 
 // Bounds of Fetch.
@@ -70,6 +70,10 @@ func (a Fetch) Do(ctx context.Context, w *Workspace) (Fetched, error) {
 	default:
 		return Fetched{}, fmt.Errorf("fetch %s: the format %q is not one of markdown, text, html", at, a.Format)
 	}
+	if a.Limit <= 0 {
+		a.Limit = fetchLimit
+	}
+	a.Limit = within(ctx, a.Limit)
 	timeout := a.Timeout
 	if timeout <= 0 {
 		timeout = fetchTimeout
@@ -182,12 +186,8 @@ func (a Fetch) worded(out Fetched, body []byte, answer *http.Response) (Fetched,
 		return out, &StatusError{URL: out.URL, Status: out.Status, Text: strings.TrimSpace(cutRunes(text, 1000))}
 	}
 	out.Text = p.as(a.Format)
-	limit := a.Limit
-	if limit <= 0 {
-		limit = fetchLimit
-	}
-	if len(out.Text) > limit {
-		out.Text, out.Cut = cutRunes(out.Text, limit), true
+	if len(out.Text) > a.Limit {
+		out.Text, out.Cut = cutRunes(out.Text, a.Limit), true
 	}
 	return out, nil
 }

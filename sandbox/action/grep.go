@@ -77,7 +77,7 @@ func (a Grep) Do(ctx context.Context, w *Workspace) (Found, error) {
 	info, err := os.Stat(start)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Found{}, &MissingError{What: "grep", Path: a.Path, Similar: w.similar(start)}
+		return Found{}, &MissingError{What: "grep", Path: a.Path, Similar: w.similar(start), Dir: w.Dir}
 	case err != nil:
 		return Found{}, fmt.Errorf("grep in %s: %w", orHere(a.Path), reason(err))
 	}

@@ -40,9 +40,23 @@ func (a Keys) Title() string {
 func (a Keys) Need() Need {
 	script := a.script()
 	if script == "" {
-		return Need{Effect: Thinks, TTY: true}
+		return Need{Effect: Thinks, TTY: true, Typed: a.typed()}
 	}
-	return Need{Effect: Runs, Script: script, TTY: true, Keep: KeepShell}
+	return Need{Effect: Runs, Script: script, TTY: true, Keep: KeepShell, Typed: a.typed()}
+}
+
+// typed is what is typed as a person reads it.
+func (a Keys) typed() string {
+	var lines []string
+	for _, s := range a.Strokes {
+		switch text := strings.TrimRight(strings.ReplaceAll(s.Text, "\r", "\n"), "\n"); {
+		case text != "":
+			lines = append(lines, text)
+		case s.Text != "":
+			lines = append(lines, "Enter")
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // script is what is typed, as a shell would see it.

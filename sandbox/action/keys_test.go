@@ -255,3 +255,22 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// People are shown what is typed as a model wrote it, keys by their names.
+func TestTyped(t *testing.T) {
+	for want, strokes := range map[string][]string{
+		"cat > a\nhello\nC-d": {"cat > a\n", "hello\n", "C-d"},
+		"C-c":                 {"C-c"},
+		"Enter":               {"\n"},
+		"a\nEnter":            {"a", "", "\r"},
+		"":                    {""},
+	} {
+		var a Keys
+		for _, s := range strokes {
+			a.Strokes = append(a.Strokes, Stroke{Text: s})
+		}
+		if got := a.Need().Typed; got != want {
+			t.Errorf("%q is shown as %q, want %q", strokes, got, want)
+		}
+	}
+}

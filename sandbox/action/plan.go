@@ -55,6 +55,13 @@ func (a Plan) Do(_ context.Context, w *Workspace) (Planned, error) {
 	return Planned{Why: a.Why, Items: slices.Clone(a.Items)}, nil
 }
 
+// ResumePlan puts back the plan of a session that goes on.
+func (w *Workspace) ResumePlan(items []PlanItem) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.plan = slices.Clone(items)
+}
+
 // Plan is the plan as it is now.
 func (w *Workspace) Plan() []PlanItem {
 	w.mu.Lock()

@@ -24,7 +24,7 @@ type Read struct {
 	Offset    int  // 1-based first line; 0 is the start
 	Limit     int  // lines; 0 is 2000
 	Repeat    bool // answer Unchanged when the whole file was shown before and is the same
-	MaxBytes  int  // of the text, in whole lines; 0 is 256 KiB, or what MaxTokens allows
+	MaxBytes  int  // of the text, in whole lines; 0 is 256 KiB, or what MaxTokens allows. Room for less of them lowers it, unless Columns is less than 0
 	Columns   int  `json:",omitempty"` // characters of a line that are shown, without a mark (see Seen.Longer); 0 is 2000 bytes and a mark, less than 0 all
 	Tail      int  `json:",omitempty"` // the last so many lines instead of Offset; with Limit, the first of those
 	MaxTokens int  `json:",omitempty"` // more than these, by Tokens, are a *TooLargeError; 0 allows all
@@ -60,7 +60,7 @@ func (a Read) Do(ctx context.Context, w *Workspace) (Seen, error) {
 	data, real, err := w.ReadFile(ctx, a.Path)
 	var folder *IsDirectoryError
 	if a.Folders && errors.As(err, &folder) {
-		return a.folder(w)
+		return a.folder(ctx, w)
 	}
 	if err != nil {
 		return Seen{}, err
@@ -80,7 +80,7 @@ func (a Read) Do(ctx context.Context, w *Workspace) (Seen, error) {
 	if err != nil {
 		return Seen{}, &BinaryError{Path: a.Path, Kind: kind, Size: len(data)}
 	}
-	if err := a.window(&out, unix(readable(decoded))); err != nil {
+	if err := a.window(ctx, &out, unix(readable(decoded))); err != nil {
 		return Seen{}, err
 	}
 	if n := Tokens(out.Text); a.MaxTokens > 0 && n > a.MaxTokens {
@@ -107,7 +107,7 @@ func Tokens(text string) int {
 }
 
 // folder shows what is in a folder as text.
-func (a Read) folder(w *Workspace) (Seen, error) {
+func (a Read) folder(ctx context.Context, w *Workspace) (Seen, error) {
 	abs := w.Abs(a.Path)
 	entries, err := os.ReadDir(abs)
 	if err != nil {
@@ -122,12 +122,15 @@ func (a Read) folder(w *Workspace) (Seen, error) {
 		names = append(names, name+"\n")
 	}
 	out := Seen{Path: a.Path, Real: abs, MIME: FolderType}
-	err = a.window(&out, strings.Join(names, ""))
+	err = a.window(ctx, &out, strings.Join(names, ""))
 	return out, err
 }
 
+// numberBytes is what a number before a line takes, where lines are shown with their numbers.
+const numberBytes = 7
+
 // window puts the asked lines of a text into out.
-func (a Read) window(out *Seen, text string) error {
+func (a Read) window(ctx context.Context, out *Seen, text string) error {
 	lines := splitLines(text)
 	out.Total = len(lines)
 	if out.Total == 0 {
@@ -165,16 +168,23 @@ func (a Read) window(out *Seen, text string) error {
 		shown = append(shown, line)
 		size += len(line) + 1
 	}
-	for ; size > most && len(shown) > 1; size-- { // whole lines go, from the end that was not asked for
+	room := roomIn(ctx)
+	if a.Columns < 0 {
+		room = 0
+	}
+	for len(shown) > 1 && (size > most || room > 0 && size+numberBytes*len(shown) > room) { // whole lines go, from the end that was not asked for
 		if a.Tail > 0 {
-			size -= len(shown[0])
+			size -= len(shown[0]) + 1
 			shown = shown[1:]
 			first++
 		} else {
-			size -= len(shown[len(shown)-1])
+			size -= len(shown[len(shown)-1]) + 1
 			shown = shown[:len(shown)-1]
 			last--
 		}
+	}
+	if room > 0 {
+		most = min(most, room)
 	}
 	out.Longer = slices.DeleteFunc(out.Longer, func(n int) bool { return n < first || n > last })
 	if len(shown) == 1 && len(shown[0]) > most {

@@ -164,8 +164,14 @@ func (t fileText) splice(spans []span) []byte {
 func (t fileText) ambiguous(spans []span) *MatchError {
 	e := &MatchError{Index: -1, Count: len(spans), Err: ErrAmbiguous}
 	lines := strings.Split(t.view.text, "\n")
-	for _, s := range spans[:min(len(spans), 5)] {
+	for _, s := range spans {
 		n := lineAt(t.decoded, s.start)
+		if len(e.Lines) == 5 {
+			break
+		}
+		if slices.Contains(e.Lines, n) {
+			continue
+		}
 		e.Lines = append(e.Lines, n)
 		e.Texts = append(e.Texts, lines[n-1])
 	}
@@ -181,6 +187,10 @@ func (t fileText) absent(old string) *MatchError {
 		e.Likeness = best.score
 		e.Differs, e.Sent, e.DiffersAt = blankDifference(lines, wanted, best.at)
 	}
+	if !substantial(old) {
+		loosely, _ := sameLines(lines, wanted, true, true)
+		e.Short = len(loosely) > 0
+	}
 	return e
 }
 
@@ -188,7 +198,7 @@ func (t fileText) absent(old string) *MatchError {
 func (t fileText) same(old string) *MatchError {
 	e := t.absent(old)
 	e.Err = ErrSame
-	e.Differs, e.Sent, e.DiffersAt = "", "", 0
+	e.Differs, e.Sent, e.DiffersAt, e.Short = "", "", 0, false
 	if found := places(t.view.text, old); len(found) > 0 {
 		lines := splitLines(t.view.text)
 		at := lineAt(t.view.text, found[0])

@@ -153,7 +153,7 @@ func (a Run) start(ctx context.Context, w *Workspace, dir, lost string) (*liveRu
 	if shell == "" {
 		shell = w.Shell
 	}
-	l := &liveRun{script: a.Script, argv: shellArgv(shell, a.Script), dir: dir, tty: a.TTY, background: a.Background, record: newRecord(w.Spill), began: time.Now()}
+	l := &liveRun{script: a.Script, argv: shellArgv(shell, a.Script), dir: dir, tty: a.TTY, call: callOf(ctx), record: newRecord(w.Spill), began: time.Now()}
 	if a.Background && w.Spill != "" {
 		if err := l.record.open(); err != nil {
 			return nil, fmt.Errorf("keep its output in %s: %w", w.Spill, reason(err))
@@ -237,6 +237,12 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 	}
 	if out.Bytes <= int64(limit) {
 		out.Omitted = 0
+	}
+	if full == "" && l.told {
+		out.Full = l.record.name // somebody knows it already: a command in the background
+	}
+	if garbled(text) {
+		out.Output, out.Gap, out.Omitted = garbledNote, nil, 0
 	}
 	l.told = l.told || full != ""
 	if !ended {

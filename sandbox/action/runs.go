@@ -26,9 +26,9 @@ type liveRun struct {
 	tty     bool
 	outside bool // nothing confined it
 
-	background bool     // nobody waited for it
-	endTold    bool     // EndedRuns gave it
-	keeping    *keeping // what it leaves; nil for nothing
+	call    string   // that started it; "" when none is known
+	endTold bool     // Ended gave it
+	keeping *keeping // what it leaves; nil for nothing
 
 	lines  int // from which on its output is kept whole; 0: never for their sake
 	proc   sandbox.Process
@@ -169,24 +169,25 @@ func (w *Workspace) Running() []Running {
 	return out
 }
 
-// endedTail bounds what EndedRuns shows of an output, in bytes.
+// endedTail bounds what Ended shows of an output, in bytes.
 const endedTail = 2 << 10
 
-// EndedRuns gives each command in the background that has ended since the last time it was asked, once and in the order
-// they were started: Exit, Took, and the last 2 KiB of all it printed as Output. Session is its number, though it has
-// ended: Poll still finds it there, with what nobody has looked at yet.
-func (w *Workspace) EndedRuns() []Ran {
+// Ended gives the commands that outlived their action and have ended since, each once and in the order they were
+// started: Exit, Took, the call that started it, and the last 2 KiB of all it printed as Output. Session is the number it
+// still has: Poll finds it there, with what nobody has looked at yet. Those that were stopped or looked at since their
+// end are not among them.
+func (w *Workspace) Ended() []Ran {
 	w.mu.Lock()
 	var ended []*liveRun
 	for _, l := range w.runs.order {
-		if l.background && !l.endTold && l.ended() {
+		if !l.endTold && l.ended() {
 			l.endTold = true
 			ended = append(ended, l)
 		}
 	}
 	w.mu.Unlock()
 	slices.SortFunc(ended, func(a, b *liveRun) int { return a.id - b.id })
-	out := make([]Ran, 0, len(ended))
+	var out []Ran
 	for _, l := range ended {
 		out = append(out, l.ending(w))
 	}
@@ -198,8 +199,11 @@ func (l *liveRun) ending(w *Workspace) Ran {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := Ran{
-		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Session: l.id,
-		Exit: exit, Took: exit.Took, Full: l.record.name, Output: l.record.ending(endedTail),
+		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Session: l.id, Call: l.call,
+		Exit: exit, Took: exit.Took, Output: l.record.ending(endedTail),
+	}
+	if l.told {
+		out.Full = l.record.name
 	}
 	if !l.outside {
 		out.Denied = sandbox.Denials(exit, l.proc.Output(), w.Box.Policy())

@@ -53,42 +53,6 @@ func (w *Workspace) Touched() []string {
 	return touched
 }
 
-// Ended gives the commands that outlived their action and have ended since, each once: its Session is the number it
-// still has, its output is left for whoever asks for it. Those that were stopped or looked at since are not among them.
-func (w *Workspace) Ended() []Ran {
-	w.mu.Lock()
-	var ended []*liveRun
-	for _, l := range w.runs.order {
-		if l.ended() && !w.announced[l.id] {
-			if w.announced == nil {
-				w.announced = map[int]bool{}
-			}
-			w.announced[l.id] = true
-			ended = append(ended, l)
-		}
-	}
-	w.mu.Unlock()
-	sort.Slice(ended, func(i, j int) bool { return ended[i].id < ended[j].id })
-	var out []Ran
-	for _, l := range ended {
-		exit := l.proc.Exit()
-		out = append(out, Ran{Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Exit: exit, Session: l.id, Full: l.fileName(), Took: exit.Took})
-	}
-	return out
-}
-
-// fileName is the file that holds a command's whole output, if somebody was told of it.
-func (l *liveRun) fileName() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.record.mu.Lock()
-	defer l.record.mu.Unlock()
-	if !l.told {
-		return ""
-	}
-	return l.record.name
-}
-
 // Which finds a program on the PATH that commands are given. It is for advice: the sandbox decides what may run.
 func (w *Workspace) Which(program string) (path string, ok bool) {
 	if program == "" || strings.ContainsAny(program, `/\`) {

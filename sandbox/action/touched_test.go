@@ -75,7 +75,7 @@ func TestEndedTellsOfEachCommandOnce(t *testing.T) {
 	w.Spill = t.TempDir()
 	var ids []int
 	for _, script := range []string{"echo one; exit 3", "echo two", "sleep 300"} {
-		ran, err := (Run{Script: script, Background: true}).Do(ctx, w)
+		ran, err := (Run{Script: script, Background: true}).Do(WithCall(ctx, "call "+script), w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestEndedTellsOfEachCommandOnce(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	slices.SortFunc(ended, func(a, b Ran) int { return a.Session - b.Session })
-	if len(ended) != 2 || ended[0].Session != ids[0] || ended[0].Exit.Code != 3 || ended[1].Exit.Code != 0 || !strings.HasPrefix(ended[0].Full, w.Spill) {
+	if len(ended) != 2 || ended[0].Session != ids[0] || ended[0].Exit.Code != 3 || ended[1].Exit.Code != 0 || !strings.HasPrefix(ended[0].Full, w.Spill) || ended[1].Call != "call echo two" || ended[1].Output != "two\n" {
 		t.Fatalf("got %+v", ended)
 	}
 	if again := w.Ended(); len(again) != 0 {

@@ -164,7 +164,7 @@ func (w *Workspace) folderAt(what, path string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &MissingError{What: what, Path: path, Similar: w.similar(abs)}
+		return "", &MissingError{What: what, Path: path, Similar: w.similar(abs), Dir: w.Dir}
 	case err != nil:
 		return "", err
 	case !info.IsDir():

@@ -68,8 +68,7 @@ type state struct {
 	private  func(netip.Addr) bool // addresses that only full access may reach; nil is privateAddress
 	planning bool
 
-	stamps    map[string]stamp // of Touched, by real path
-	announced map[int]bool     // commands that Ended has told of
+	stamps map[string]stamp // of Touched, by real path
 }
 
 // seenFile is the content last shown or written.
@@ -128,7 +127,7 @@ func (w *Workspace) readFor(ctx context.Context, what, path string) ([]byte, str
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", &MissingError{What: what, Path: path, Similar: w.similar(abs)}
+		return nil, "", &MissingError{What: what, Path: path, Similar: w.similar(abs), Dir: w.Dir}
 	case err == nil && info.IsDir():
 		return nil, "", &IsDirectoryError{What: what, Path: path}
 	}
