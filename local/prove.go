@@ -30,6 +30,7 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 			return "", fmt.Errorf("check that %s can call tools: %w", c.model.Name, err)
 		}
 	}
+	words := wordsFor(prefix)
 	p.ledger = ledger{r.Verdicts, verdictKey(c, prefix, r.cacheOf(c), r.Rescue != nil)}
 	if known, ok := p.ledger.known(r.Now()); ok && !r.Thorough {
 		p.Report = known.Report
@@ -38,7 +39,7 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 		if known.Verdict == Rescued {
 			how = ", as text that the harness reads"
 		}
-		return known.Verdict, r.tell("check", "%s called tools on %s%s", c.model.Name, known.When.Format(time.DateOnly), how)
+		return known.Verdict, r.tell("check", "%s %s on %s%s", c.model.Name, words.did, known.When.Format(time.DateOnly), how)
 	}
 	budget := r.budget(p.Resident)
 	size := float64(prefix.tokens())
@@ -53,7 +54,7 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 	if seconds := float64(prefix.tokens()) / prefill; prefill > 0 && seconds >= 10 {
 		about = fmt.Sprintf(", up to %s for %d tokens", time.Duration(seconds)*time.Second, prefix.tokens())
 	}
-	if err := r.begin("check", "asking %s to call a tool%s", c.model.Name, about); err != nil {
+	if err := r.begin("check", "asking %s to %s%s", c.model.Name, words.ask, about); err != nil {
 		return "", err
 	}
 	var stopped error
@@ -86,13 +87,25 @@ func (r *run) proven(ctx context.Context, c choice, p *Prepared) (Verdict, error
 			}
 		}
 		return "", &Refusal{Code: Unproven, Model: c.model.Name, Err: wrong,
-			Text: fmt.Sprintf("check that %s can call tools", c.model.Name), Try: r.nearest(ctx, c) + "; -c tool_check=false uses it all the same"}
+			Text: fmt.Sprintf("check that %s can %s", c.model.Name, words.can), Try: r.nearest(ctx, c) + "; -c tool_check=false uses it all the same"}
 	case err != nil && ctx.Err() == nil && (checking.Err() != nil || errors.Is(err, errSlow)):
 		return NotKnown, r.tooSlow(p, c, &check, budget)
 	case err != nil:
-		return "", fmt.Errorf("check that %s can call tools: %w", c.model.Name, err)
+		return "", fmt.Errorf("check that %s can %s: %w", c.model.Name, words.can, err)
 	}
-	return verdict, r.passed(p, c)
+	return verdict, r.passed(p, c, words)
+}
+
+// checkWords say what a tool check asks of a model: "asking X to …", "check that X can …", "X … on that day".
+type checkWords struct{ ask, can, did string }
+
+// wordsFor are those of a session's beginning: under a harness that speaks in text there is no tool to call.
+func wordsFor(prefix Prefix) checkWords {
+	if !prefix.Spoken {
+		return checkWords{"call a tool", "call tools", "called tools"}
+	}
+	write := "write a command as " + prefix.Harness + " wants it"
+	return checkWords{write, write, "wrote a command as " + prefix.Harness + " wants it"}
 }
 
 // budget is the time for the tool check.
@@ -107,7 +120,7 @@ func (r *run) budget(have Resident) time.Duration {
 }
 
 // passed keeps the verdict and tells it.
-func (r *run) passed(p *Prepared, c choice) error {
+func (r *run) passed(p *Prepared, c choice, words checkWords) error {
 	if err := r.note(p, c); err != nil {
 		return err
 	}
@@ -118,7 +131,7 @@ func (r *run) passed(p *Prepared, c choice) error {
 	}
 	text := c.model.Name + " called the tool and used its result"
 	if p.Report.Verdict == Spoken {
-		text = c.model.Name + " wrote a command as the harness asks for it, and used its result"
+		text = c.model.Name + " " + words.did + ", and used its result"
 	}
 	if rates := p.Report.Rates(); rates != "" {
 		text += "; " + rates

@@ -339,7 +339,7 @@ func (c *checker) wrong(stage StageReport, got string) error {
 func (c *checker) refused(stage StageReport, err error) error {
 	stage.Got = "no answer: " + err.Error()
 	var failure *chat.Error
-	if errors.As(err, &failure) && failure.Kind == chat.NoTools {
+	if errors.As(err, &failure) && failure.Kind == chat.NoTools && !c.prefix.Spoken {
 		stage.Got = "a refusal by the server"
 		c.report.put(stage)
 		return &CheckError{Model: c.info.Name, Sent: stage.Sent, Got: stage.Got, Err: err}

@@ -203,7 +203,7 @@ func TestThoroughCheck(t *testing.T) {
 		{"no call", says("done"), says("Tuesday"), "0 calls"},
 		{"a call for nothing", payload("probe.txt", writeText), good, "no need"},
 		{"nothing", payload("probe.txt", writeText), reply{}, "an empty answer"},
-		{"the server fails", payload("probe.txt", writeText), fails(chat.Invalid, 0, ""), "no answer: invalid"},
+		{"the server fails", payload("probe.txt", writeText), fails(chat.Invalid, 0, ""), "no answer: no usable answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := checker{model: &scripted{replies: []reply{good, says("QX-07Z"), test.payload, test.leave}}, info: able("a:1b", 1), receipt: "QX-07Z", thorough: true}

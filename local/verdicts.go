@@ -218,11 +218,10 @@ func (p *Prepared) Downgrade() string {
 		}
 		if v.Verdict == Native {
 			v.Verdict = Rescued
-			told = fmt.Sprintf("%s wrote calls that could not be read; it counts as one whose calls must be mended", p.Info.Name)
 		} else {
 			v.Verdict = NotKnown
-			told = fmt.Sprintf("%s wrote calls that could not be read; the tool check is made again in the next run", p.Info.Name)
 		}
+		told = fmt.Sprintf("%s wrote calls that could not be read, twice or more; a larger model, or a finer quantisation of this one, calls tools more reliably", p.Info.Name)
 		v.Note = "lowered: calls in its work could not be read"
 		all[p.ledger.key] = v
 		return true

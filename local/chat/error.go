@@ -38,8 +38,44 @@ type Error struct {
 	Err            error
 }
 
+// words are the kind as a clause for people.
+func (k Kind) words() string {
+	switch k {
+	case Unreachable:
+		return "nobody answers there"
+	case Broken:
+		return "the connection broke off"
+	case Idle:
+		return "the server fell silent"
+	case Busy:
+		return "the server is busy"
+	case Server:
+		return "the server failed"
+	case Overflow:
+		return "the context window is too small"
+	case Missing:
+		return "the server does not have this model"
+	case NoTools:
+		return "the model cannot call tools"
+	case NoThinking:
+		return "the model cannot think aloud"
+	case Memory:
+		return "the model does not fit into memory"
+	case Denied:
+		return "the server denies access"
+	case Invalid:
+		return "the server refused the request"
+	case Remote:
+		return "the server would run this model on another machine"
+	}
+	return string(k)
+}
+
 func (e *Error) Error() string {
-	text := string(e.Kind)
+	text := e.Kind.words()
+	if e.Kind == Invalid && e.Status == 0 { // it was no server of models that answered, or nobody knows what it said
+		text = "no usable answer"
+	}
 	if e.Model != "" {
 		text = e.Model + ": " + text
 	}

@@ -64,7 +64,7 @@ func TestGeometry(t *testing.T) {
 		p := newProvider(t, url, Options{Files: test.files})
 		for range 2 {
 			m, err := p.Show(t.Context(), "practice")
-			if err != nil || m.Geometry.Known() != test.known || m.Trained != 262144 || m.Architecture != "llama" {
+			if err != nil || m.Geometry.Known() != test.known || m.Trained != 131072 || m.Architecture != "llama" {
 				t.Errorf("files %q: %+v, %v", test.files, m, err)
 			}
 		}

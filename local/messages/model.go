@@ -51,7 +51,7 @@ func (m *model) open(ctx context.Context, req chat.Request) (*http.Response, err
 
 // Decode reads the body of one answer as a model of this package does.
 func Decode(body io.Reader) iter.Seq2[chat.Delta, error] {
-	p, err := New("http://localhost", openai.Options{})
+	p, err := New("http://localhost", openai.Options{Lone: true})
 	return openai.Heard(err, func(h openai.Hearing) error {
 		return newDecoder(p.Provider, "", local.NewIDs(nil), h).read(body)
 	})

@@ -92,11 +92,11 @@ func newDecoder(p *openai.Provider, model string, ids *local.IDs, h openai.Heari
 	return &decoder{Hearing: h, provider: p, model: model, ids: ids}
 }
 
-// read decodes until the end of the answer. It ends without an error only after message_stop or a whole message, or when
-// nobody listens any more.
+// read decodes until the end of the answer. It ends without an error only after message_stop, a whole message or the
+// reason for stopping, behind which only the counts come, or when nobody listens any more.
 func (d *decoder) read(body io.Reader) error {
 	err := d.provider.Frames(body, openai.Frame{
-		Path: path, Model: d.model, Piece: d.piece, Whole: func() bool { return d.whole },
+		Path: path, Model: d.model, Piece: d.piece, Whole: func() bool { return d.whole || d.stop != "" },
 	})
 	if errors.Is(err, openai.ErrGone) {
 		return nil
@@ -104,6 +104,7 @@ func (d *decoder) read(body io.Reader) error {
 	if err != nil {
 		return err
 	}
+	d.whole = true
 	return d.end()
 }
 

@@ -125,6 +125,9 @@ func (p *Provider) stranger(address string, body []byte, model string) *chat.Err
 	if isPage(body) {
 		what = "a web page, not the answer of a " + p.options.API + " server"
 	}
+	if p.options.Lone {
+		return &chat.Error{Kind: chat.Invalid, Model: model, Detail: "the body is " + what}
+	}
 	if !strings.Contains(address, "://") {
 		address = p.Address() + " (" + address + ")"
 	}

@@ -95,7 +95,7 @@ func (p *Provider) Failure(status int, body []byte, model string) *chat.Error {
 
 // Decode reads the body of one answer as a model made by Chat does. tools are those that were offered.
 func Decode(body io.Reader, tools []chat.Spec) iter.Seq2[chat.Delta, error] {
-	p, err := New("http://localhost", Options{})
+	p, err := New("http://localhost", Options{Lone: true})
 	return Heard(err, func(h Hearing) error {
 		d := &decoder{provider: p, calls: newCalls(chat.Request{Tools: tools}), began: h.Began, ended: h.Ended, emit: h.Emit}
 		return d.read(body)

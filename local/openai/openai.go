@@ -43,6 +43,8 @@ type Options struct {
 	Thinking string
 	// Start is how the server is started, and Key how it is given its key, as remedies; "": in general words.
 	Start, Key string
+	// Lone says that the body of one answer lies there already, so there is no address to name in an error.
+	Lone bool
 	// Loads says that who builds on this wire loads models itself, so that a larger window takes no other server.
 	Loads bool
 }

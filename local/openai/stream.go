@@ -33,6 +33,7 @@ type choice struct {
 // said is what a choice adds. Servers name the thinking in several ways, some in two at once.
 type said struct {
 	Content   json.RawMessage `json:"content"`
+	Refusal   json.RawMessage `json:"refusal"` // what is said in place of an answer
 	Reasoned  json.RawMessage `json:"reasoning_content"`
 	Reasoning json.RawMessage `json:"reasoning"`
 	Thinking  json.RawMessage `json:"thinking"`
@@ -191,8 +192,10 @@ func (d *decoder) said(s said, whole bool) error {
 	if err := d.say(thinking, true); err != nil {
 		return err
 	}
-	if err := d.say(s.Content, false); err != nil {
-		return err
+	for _, text := range []json.RawMessage{s.Content, s.Refusal} {
+		if err := d.say(text, false); err != nil {
+			return err
+		}
 	}
 	if s.Call != nil {
 		f := fragment{Index: json.RawMessage("0")}

@@ -3,6 +3,7 @@ package practice
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -14,12 +15,17 @@ import (
 const probe = "probe_sum"
 
 // spoken reports whether a request is the check of a harness that speaks in text, and answers it: with the command of
-// the script, then with the code that its result names.
+// the script, then with the code that its result names. A script that does not say how its command would be written
+// refuses: its first reply is meant for the work, and the form of the harness is not told by the request.
 func (p *player) spoken(req chat.Request) (Reply, bool) {
-	if p.script.CheckSpoken == "" || len(req.Tools) > 0 || len(req.Messages) == 0 {
+	if len(req.Tools) > 0 || len(req.Messages) == 0 {
 		return Reply{}, false
 	}
 	switch asked := req.Messages[len(req.Messages)-1].Text; {
+	case strings.HasSuffix(asked, spokenCommand) && p.script.CheckFail != "":
+		return Reply{Steps: []Step{{Kind: Say, Text: p.script.CheckFail}}}, true
+	case strings.HasSuffix(asked, spokenCommand) && p.script.CheckSpoken == "":
+		return Reply{Status: http.StatusBadRequest, StatusText: speechless}, true
 	case strings.HasSuffix(asked, spokenCommand):
 		return Reply{Steps: []Step{{Kind: Say, Text: p.script.CheckSpoken}}}, true
 	case strings.Contains(asked, spokenResult):
@@ -31,6 +37,7 @@ func (p *player) spoken(req chat.Request) (Reply, bool) {
 const (
 	spokenCommand = "echo 17+25=$((17+25))"
 	spokenResult  = "17+25=42, filed under"
+	speechless    = "practice: this script needs `check spoken <<END …` for a harness that speaks in text; see interpreter help practice"
 )
 
 var code = regexp.MustCompile(`QX-\d+Z`)

@@ -15,7 +15,7 @@ func TestLMStudioLists(t *testing.T) {
 	_, url := served(t, "reply\n say a\n", "lmstudio")
 	var before, after lmList
 	body := get(t, url+"/api/v1/models", &before)
-	if m := before.Models[0]; m.Key != "practice" || m.Window != 262144 || !m.Can.Tools || len(m.Instances) != 0 || m.Selected != "practice@f32" {
+	if m := before.Models[0]; m.Key != "practice" || m.Window != 131072 || !m.Can.Tools || len(m.Instances) != 0 || m.Selected != "practice@f32" {
 		t.Errorf("before: %+v", m)
 	}
 	if !strings.Contains(body, `"loaded_instances":[]`) {
@@ -32,7 +32,7 @@ func TestLMStudioLists(t *testing.T) {
 	if c := after.Models[0].Instances[0].Config; c.Window != 65536 || c.Parallel != 4 {
 		t.Errorf("after: %+v", after)
 	}
-	if got := get(t, url+"/api/v0/models", nil); !strings.Contains(got, `"state":"loaded","max_context_length":262144,"loaded_context_length":65536,"capabilities":["tool_use"]`) ||
+	if got := get(t, url+"/api/v0/models", nil); !strings.Contains(got, `"state":"loaded","max_context_length":131072,"loaded_context_length":65536,"capabilities":["tool_use"]`) ||
 		!strings.Contains(got, `"type":"embeddings"`) {
 		t.Errorf("older list: %s", got)
 	}

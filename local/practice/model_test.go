@@ -117,6 +117,44 @@ func TestOpeningOfAHarnessIsNoReply(t *testing.T) {
 	}
 }
 
+// A harness that speaks in text has no calls in its conversation, and on some wires a broken call comes as text: a reply
+// made of such counts all the same.
+func TestCallsThatBecameTextCount(t *testing.T) {
+	for name, c := range map[string]struct{ script, said string }{
+		"told as text": {"reply\n call bash {\"command\":\"ls\"}\nreply\n say two\n", `[called bash with {"command":"ls"}]`},
+		"told with prose": {"reply\n say I look.\n call bash {\"command\":\"ls\"}\nreply\n say two\n",
+			"I look.\n\n[called bash with {\"command\":\"ls\"}]"},
+		"broken":            {"reply\n miscall bash {\"command\":\nreply\n say two\n", leaked(chat.Call{Name: "bash", Raw: `{"command":`})},
+		"broken, told":      {"reply\n miscall bash {\"command\":\nreply\n say two\n", "[called bash with {}]"},
+		"broken, with text": {"reply\n say Hm.\n miscall bash {\nreply\n say two\n", "Hm." + leaked(chat.Call{Name: "bash", Raw: "{"})},
+	} {
+		m := NewModel(parsed(t, c.script))
+		if got := ask(t, m, asking(user("go"), assistant(c.said), user("OBSERVATION:\na.txt"))); got.text != "two" {
+			t.Errorf("%s: %q, %d calls", name, got.text, len(got.calls))
+		}
+	}
+}
+
+// The check of a harness that speaks in text is never answered with a reply meant for the work.
+func TestSpokenCheckTakesNoReply(t *testing.T) {
+	check := asking(user("You write commands.\n\nRun exactly this one command, in the form you were told to use: " + spokenCommand))
+	m := NewModel(parsed(t, "capabilities completion\nreply\n say first\n"))
+	if got := ask(t, m, check); got.err == nil || got.err.Status != 400 || !strings.Contains(got.err.Error(), "needs `check spoken <<END …`") {
+		t.Errorf("a script without: %q, %v", got.text, got.err)
+	}
+	if got := ask(t, m, asking(user("go"))); got.text != "first" {
+		t.Errorf("after it: %q", got.text)
+	}
+	m = NewModel(parsed(t, "check fail No.\nreply\n say first\n"))
+	if got := ask(t, m, check); got.text != "No." {
+		t.Errorf("a script that fails it: %q", got.text)
+	}
+	m = NewModel(parsed(t, "check spoken RUN it\nreply\n say first\n"))
+	if got := ask(t, m, check); got.text != "RUN it" {
+		t.Errorf("a script with: %q", got.text)
+	}
+}
+
 func TestFailingRepliesShareAPlace(t *testing.T) {
 	m := NewModel(parsed(t, `
 reply

@@ -15,6 +15,10 @@ const (
 	mostTimes = 10_000         // repetitions of one failing reply
 	mostText  = 16 << 20       // bytes of a script
 	mostStep  = 24 * time.Hour // of a stall or a pause
+
+	// standardWindow is the trained context of a model whose script names none. No run chooses more by itself, so it is
+	// the same whether a wire can ask for a window or only take what there is.
+	standardWindow = 131072
 )
 
 // Parse reads a script: the `-- model --` section of a txtar archive, or a whole plain file. Errors name the line
@@ -25,7 +29,7 @@ func Parse(text string) (*Script, error) {
 	}
 	lines, first := section(strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n"))
 	p := parser{lines: lines, first: first, script: &Script{
-		Name: "practice", Window: 262144, Architecture: "llama", Size: 2 << 20,
+		Name: "practice", Window: standardWindow, Architecture: "llama", Size: 2 << 20,
 	}}
 	for p.at < len(p.lines) {
 		if err := p.line(); err != nil {

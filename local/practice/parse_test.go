@@ -104,7 +104,7 @@ reply is not read here
 
 func TestParseDefaults(t *testing.T) {
 	s := parsed(t, "reply\n say hi\n")
-	if s.Name != "practice" || s.Window != 262144 || strings.Join(s.Capabilities, ",") != "completion,tools" {
+	if s.Name != "practice" || s.Window != 131072 || strings.Join(s.Capabilities, ",") != "completion,tools" {
 		t.Errorf("defaults: %+v", s)
 	}
 	if s := parsed(t, "reply\n think hm\n say hi\n"); !s.can("thinking") {
