@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"interpreter/harness/textcall"
 )
 
 // inner opens a JSON string.
@@ -14,6 +16,36 @@ func inner(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return json.RawMessage(strings.TrimSpace(s))
+}
+
+// mended is a text as JSON when nearly JSON is what it is; else the text.
+func mended(text json.RawMessage) json.RawMessage {
+	if len(text) == 0 || text[0] != '[' && text[0] != '{' || json.Valid(text) {
+		return text
+	}
+	if value, ok := textcall.Mend(text); ok {
+		return value
+	}
+	return text
+}
+
+// lines are the elements of a list of strings that came as one: one, or one a line where paths are listed.
+func (fd *field) lines(raw json.RawMessage) []json.RawMessage {
+	switch fd.name {
+	case "paths", "files", "file_paths", "filePaths", "filenames":
+		var text string
+		if json.Unmarshal(raw, &text) != nil || !strings.Contains(text, "\n") {
+			break
+		}
+		var all []json.RawMessage
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				all = append(all, quoted(line))
+			}
+		}
+		return all
+	}
+	return []json.RawMessage{raw}
 }
 
 // text reads a string. A number becomes its digits; the words of a command become a shell line; an object given as
@@ -90,10 +122,25 @@ func (fd *field) oneOf(text string) (string, bool) {
 		}
 	}
 	synonyms := map[string]string{"todo": "pending", "open": "pending", "done": "completed", "complete": "completed", "finished": "completed", "doing": "inprogress", "active": "inprogress"}
+	meant := func(word string) string {
+		if other, ok := synonyms[word]; ok {
+			return other
+		}
+		return word
+	}
 	for _, v := range fd.enum {
-		if folded(v) == synonyms[want] {
+		if meant(folded(v)) == meant(want) {
 			return v, true
 		}
+	}
+	var near []string // of which one is the beginning of the other: count, count_matches
+	for _, v := range fd.enum {
+		if have := folded(v); min(len(want), len(have)) >= 4 && (strings.HasPrefix(have, want) || strings.HasPrefix(want, have)) {
+			near = append(near, v)
+		}
+	}
+	if len(near) == 1 {
+		return near[0], true
 	}
 	return "", false
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type ArgumentsError struct {
 	Expected []string        // "path: string", optional ones "limit?: integer"
 	Received json.RawMessage // the arguments as they came; nil when they were not JSON
 	Raw      string          // what the model wrote when that was not JSON
+	Called   string          // the name the model used, when it is another product's for Tool; "" otherwise
 }
 
 // Problem is one thing wrong with one parameter; Field is "" when it is about the whole.
@@ -32,7 +34,11 @@ func (e *ArgumentsError) Error() string {
 			parts = append(parts, p.Field+" "+p.What)
 		}
 	}
-	return fmt.Sprintf("arguments of %s: %s", e.Tool, strings.Join(parts, "; "))
+	tool := e.Tool
+	if e.Called != "" {
+		tool += ", called " + e.Called + ","
+	}
+	return fmt.Sprintf("arguments of %s: %s", strings.TrimSuffix(tool, ","), strings.Join(parts, "; "))
 }
 
 // Names lists the names of the arguments that came, sorted.
@@ -69,6 +75,14 @@ func (e *ArgumentsError) Indented(most int) string {
 type reading struct {
 	problems []Problem
 	notes    []string
+	spelled  []string // what was written another way than the schema says, for people; the model is not told
+}
+
+// spell notes that something was written another way.
+func (r *reading) spell(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.spelled, text) {
+		r.spelled = append(r.spelled, text)
+	}
 }
 
 func (r *reading) fail(path, format string, args ...any) {
@@ -76,9 +90,9 @@ func (r *reading) fail(path, format string, args ...any) {
 }
 
 // decode fills a parameter struct from arguments, bending what can be bent without guessing.
-func (f *form) decode(tool string, args json.RawMessage, into reflect.Value) ([]string, error) {
+func (f *form) decode(tool string, args json.RawMessage, into reflect.Value) (*reading, error) {
 	r := &reading{}
-	members, ok := f.members(args)
+	members, ok := f.members(r, args)
 	if !ok {
 		r.fail("", "not a JSON object")
 	} else {
@@ -87,69 +101,7 @@ func (f *form) decode(tool string, args json.RawMessage, into reflect.Value) ([]
 	if r.problems != nil {
 		return nil, &ArgumentsError{Tool: tool, Problems: r.problems, Expected: f.expected(), Received: args}
 	}
-	return r.notes, nil
-}
-
-// members opens the object of arguments: encoded once more than needed, wrapped, or one bare string.
-func (f *form) members(args json.RawMessage) (map[string]json.RawMessage, bool) {
-	args = bytes.TrimSpace(args)
-	if len(args) == 0 || string(args) == "null" {
-		return map[string]json.RawMessage{}, true
-	}
-	if args[0] == '"' {
-		var text string
-		if json.Unmarshal(args, &text) != nil {
-			return nil, false
-		}
-		if m, ok := object([]byte(text)); ok {
-			return f.unwrap(m), true
-		}
-		if only := f.onlyString(); only != nil {
-			return map[string]json.RawMessage{only.name: args}, true
-		}
-		return nil, false
-	}
-	m, ok := object(args)
-	if !ok {
-		return nil, false
-	}
-	return f.unwrap(m), true
-}
-
-func object(text []byte) (map[string]json.RawMessage, bool) {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(text, &m) != nil || m == nil {
-		return nil, false
-	}
-	for key, value := range m {
-		if at := strings.IndexByte(key, '<'); at > 0 { // markup that leaked into a key
-			if _, taken := m[key[:at]]; !taken {
-				m[key[:at]] = value
-			}
-			delete(m, key)
-		}
-	}
-	return m, true
-}
-
-// unwrap takes away an object around the arguments that no parameter accounts for.
-func (f *form) unwrap(m map[string]json.RawMessage) map[string]json.RawMessage {
-	if len(m) != 1 {
-		return m
-	}
-	for key, value := range m {
-		switch key {
-		case "arguments", "input", "parameters", "params", "args", "properties":
-			bare := value
-			if len(value) > 0 && value[0] == '"' && f.field(key) == nil {
-				bare = inner(value) // encoded once more than needed
-			}
-			if wrapped, ok := object(bare); ok && (f.field(key) == nil || f.field(key).kind == "string") {
-				return wrapped
-			}
-		}
-	}
-	return m
+	return r, nil
 }
 
 func (f *form) field(name string) *field {
@@ -179,10 +131,13 @@ func (f *form) fill(r *reading, prefix string, members map[string]json.RawMessag
 		target := into.FieldByIndex(fd.index)
 		raw, from := f.pick(fd, prefix != "", members)
 		path := prefix + fd.name
+		if raw != nil && from != fd.name {
+			r.spell("%s for %s", from, path)
+		}
 		switch {
 		case raw != nil:
 			fd.set(r, path, from, raw, target)
-		case fd.required && !fd.lenient:
+		case fd.required && !fd.lenient && !f.given(fd.unless, prefix != "", members):
 			r.fail(path, "is missing")
 		case fd.def != "":
 			plain := json.RawMessage(fd.def)
@@ -192,6 +147,16 @@ func (f *form) fill(r *reading, prefix string, members map[string]json.RawMessag
 			fd.set(r, path, fd.name, plain, target)
 		}
 	}
+}
+
+// given reports whether a call has a parameter.
+func (f *form) given(name string, nested bool, members map[string]json.RawMessage) bool {
+	fd := f.field(name)
+	if fd == nil {
+		return false
+	}
+	raw, _ := f.pick(fd, nested, members)
+	return raw != nil
 }
 
 // pick finds the value of a parameter under its own name or another spelling; nil when there is none.
@@ -212,8 +177,12 @@ func (fd *field) derived(members map[string]json.RawMessage) json.RawMessage {
 	var view []int
 	if json.Unmarshal(members["view_range"], &view) != nil || len(view) != 2 {
 		view = nil
-		var first, last int
-		if json.Unmarshal(members["end_line"], &last) == nil && json.Unmarshal(members["start_line"], &first) == nil {
+		last, ok := firstNumber(members, "end_line", "line_end", "last_line", "end")
+		if ok {
+			first, given := firstNumber(members, "start_line", "line_start", "first_line", "start", "offset", "line_offset", "from", "line")
+			if !given {
+				first = 1
+			}
 			view = []int{first, last}
 		}
 	}
@@ -234,6 +203,18 @@ func (fd *field) derived(members map[string]json.RawMessage) json.RawMessage {
 	return nil
 }
 
+// firstNumber is the first of some members that is an integer, in digits or as text.
+func firstNumber(members map[string]json.RawMessage, names ...string) (int, bool) {
+	for _, name := range names {
+		if raw := members[name]; raw != nil {
+			if n, ok := number(raw); ok && n == math.Trunc(n) && math.Abs(n) < 1<<31 {
+				return int(n), true
+			}
+		}
+	}
+	return 0, false
+}
+
 // set converts one value to the type declared and stores it.
 func (fd *field) set(r *reading, path, from string, raw json.RawMessage, into reflect.Value) {
 	if into.Kind() == reflect.Pointer {
@@ -241,17 +222,25 @@ func (fd *field) set(r *reading, path, from string, raw json.RawMessage, into re
 		into = into.Elem()
 	}
 	switch fd.kind {
+	case "any":
+		into.SetBytes(raw)
 	case "string":
 		text, ok := fd.text(raw)
 		if !ok {
 			r.fail(path, "must be a string")
 			return
 		}
+		if raw[0] != '"' {
+			r.spell("%s as %s", path, kindWord(raw))
+		}
 		if fd.enum != nil {
 			value, known := fd.oneOf(text)
 			if !known {
 				r.fail(path, "must be one of %s", strings.Join(fd.enum, ", "))
 				return
+			}
+			if value != text {
+				r.spell("%s for %s", text, value)
 			}
 			text = value
 		}
@@ -262,12 +251,18 @@ func (fd *field) set(r *reading, path, from string, raw json.RawMessage, into re
 			r.fail(path, "must be true or false")
 			return
 		}
+		if raw[0] != 't' && raw[0] != 'f' {
+			r.spell("%s as %s", path, kindWord(raw))
+		}
 		into.SetBool(b)
 	case "integer", "number":
 		n, ok := number(raw)
 		if !ok || fd.kind == "integer" && n != math.Trunc(n) || math.Abs(n) > 1<<53 {
 			r.fail(path, "must be %s", map[string]string{"integer": "an integer", "number": "a number"}[fd.kind])
 			return
+		}
+		if raw[0] == '"' {
+			r.spell("%s as text", path)
 		}
 		n = fd.bend(r, path, from, n)
 		if fd.kind == "integer" {
@@ -280,9 +275,18 @@ func (fd *field) set(r *reading, path, from string, raw json.RawMessage, into re
 	case "object":
 		bare := raw
 		if raw[0] == '"' {
+			r.spell("%s as text", path)
 			raw = inner(raw)
 		}
 		m, ok := object(raw)
+		if fd.form == nil {
+			if !ok {
+				r.fail(path, "must be an object")
+				return
+			}
+			into.Set(reflect.ValueOf(m))
+			return
+		}
 		if first := fd.form.fields; !ok && bare[0] == '"' && len(first) > 0 && first[0].kind == "string" {
 			m, ok = map[string]json.RawMessage{first[0].name: bare}, true
 		}
@@ -292,6 +296,23 @@ func (fd *field) set(r *reading, path, from string, raw json.RawMessage, into re
 		}
 		fd.form.fill(r, path+".", m, into)
 	}
+}
+
+// kindWord names what a value is, for people.
+func kindWord(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return "text"
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
 }
 
 // bend brings a number into its unit, base and limits.
@@ -331,16 +352,19 @@ func (fd *field) setList(r *reading, path string, raw json.RawMessage, into refl
 	var items []json.RawMessage
 	switch {
 	case json.Unmarshal(raw, &items) == nil:
-	case raw[0] == '"' && json.Unmarshal(inner(raw), &items) == nil:
+	case raw[0] == '"' && json.Unmarshal(mended(inner(raw)), &items) == nil:
 	case raw[0] == '"' && fd.elem.kind == "string":
-		items = []json.RawMessage{raw}
+		items = fd.lines(raw)
 	case fd.elem.kind == "object" && raw[0] == '{':
 		items = []json.RawMessage{raw}
-	case fd.elem.kind == "object" && raw[0] == '"' && json.Valid(inner(raw)):
-		items = []json.RawMessage{inner(raw)}
+	case fd.elem.kind == "object" && raw[0] == '"' && json.Valid(mended(inner(raw))):
+		items = []json.RawMessage{mended(inner(raw))}
 	default:
 		r.fail(path, "must be an array")
 		return
+	}
+	if raw[0] != '[' && !fd.single {
+		r.spell("%s as %s", path, kindWord(raw))
 	}
 	if fd.min != "" && len(items) < int(limit(fd.min)) {
 		r.fail(path, "needs at least %s", fd.min)

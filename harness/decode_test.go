@@ -15,6 +15,7 @@ type sample struct {
 	Limit   float64  `json:"limit,omitempty" default:"10" min:"1" max:"100"`
 	All     bool     `json:"replace_all,omitempty"`
 	Words   []string `json:"words,omitempty"`
+	Files   []string `json:"files,omitempty"`
 	Mode    string   `json:"mode,omitempty" enum:"in_progress,completed"`
 	Wait    int      `json:"timeout,omitempty" unit:"ms"`
 	Items   []struct {
@@ -43,6 +44,37 @@ func TestDecode(t *testing.T) {
 		{`{"path":"a","offset":"3","limit":"20.0"}`, func(s *sample) { s.Offset, s.Limit = 3, 20 }},
 		{`{"path":"a","start_line":3}`, func(s *sample) { s.Offset = 2 }},
 		{`{"path":"a","view_range":[3,7]}`, func(s *sample) { s.Offset, s.Limit = 2, 5 }},
+		{`["a"]`, nil},
+		{`[{"path":"a"}]`, nil},
+		{`"{'path': 'a',}"`, nil},
+		{`{"name":"t","input":{"path":"a"}}`, nil},
+		{`{"tool_input":{"path":"a"}}`, nil},
+		{`{"path":"a","start_line":3,"end_line":7}`, func(s *sample) { s.Offset, s.Limit = 2, 5 }},
+		{`{"path":"a","start":"3","end_line":"7"}`, func(s *sample) { s.Offset, s.Limit = 3, 5 }},
+		{`{"path":"a","end_line":7}`, func(s *sample) { s.Limit = 7 }},
+		{`{"path":"a","offset":20.0}`, func(s *sample) { s.Offset = 20 }},
+		{`{"path":"a","replace_all":1}`, func(s *sample) { s.All = true }},
+		{`{"path":"a","replace_all":"no"}`, nil},
+		{`{"path":"a","mode":"complete"}`, func(s *sample) { s.Mode = "completed" }},
+		{`{"path":"a","items":"[{'step': 'x', 'id': '1'}]"}`, func(s *sample) {
+			s.Items = append(s.Items, struct {
+				Text string `json:"step"`
+				ID   string `json:"id" absent:"ok"`
+			}{"x", "1"})
+		}},
+		{`{"path":"a","items":{"step":"x"}}`, func(s *sample) {
+			s.Items = append(s.Items, struct {
+				Text string `json:"step"`
+				ID   string `json:"id" absent:"ok"`
+			}{"x", ""})
+		}},
+		{`{"path":"a","filter":"{\"on\":\"yes\"}"}`, func(s *sample) {
+			s.Filter = &struct {
+				On bool `json:"on,omitempty" default:"true"`
+			}{true}
+		}},
+		{`{"path":"a","files":"x\ny\n"}`, func(s *sample) { s.Files = []string{"x", "y"} }},
+		{`{"path":"a","words":"x\ny"}`, func(s *sample) { s.Words = []string{"x\ny"} }},
 		{`{"path":"a","limit":1000}`, func(s *sample) { s.Limit = 100 }},
 		{`{"path":"a","limit":0}`, nil},
 		{`{"path":"a","replaceAll":"yes"}`, func(s *sample) { s.All = true }},

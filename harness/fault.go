@@ -28,6 +28,7 @@ func (e *AbortedError) Unwrap() error { return context.Canceled }
 type DeclinedError struct {
 	Title string // of the action
 	Asked bool   // a person said no; else the approval policy forbids asking
+	Why   string // it needed one, a clause; "" when that is not to be told
 	Note  string // what the person wants instead
 }
 
@@ -40,10 +41,21 @@ func (e *DeclinedError) Error() string {
 
 // Say words a failed call for the model: the harness's Fault, or the plain way. tool may be what the model wrote.
 func (h Harness) Say(tool string, err error) string {
-	if h.Fault != nil {
-		return h.Fault(h.canonical(tool), err)
+	var bad *ArgumentsError
+	alias := errors.As(err, &bad) && bad.Called != ""
+	if alias {
+		tool = bad.Tool
 	}
-	return Plain(tool, err)
+	words := ""
+	if h.Fault != nil {
+		words = h.Fault(h.canonical(tool), err)
+	} else {
+		words = Plain(tool, err)
+	}
+	if alias {
+		words = strings.TrimSuffix(words, "\n") + fmt.Sprintf("\n[there is no tool %s here; %s does this]", bad.Called, bad.Tool)
+	}
+	return words
 }
 
 // Plain words any failure: what happened, the fact needed for the next call, one thing to do.
@@ -72,22 +84,34 @@ func Plain(tool string, err error) string {
 		return PlainPatch(patch)
 	case errors.As(err, &match):
 		return PlainMatch(match)
-	case errors.Is(err, action.ErrSame), errors.Is(err, action.ErrEmptyOld), errors.Is(err, action.ErrPlaceholder):
+	case errors.Is(err, action.ErrPlaceholder):
+		return err.Error() + ". Nothing was changed. Write every line out, or change fewer lines."
+	case errors.Is(err, action.ErrSame), errors.Is(err, action.ErrEmptyOld):
 		return err.Error() + ". Nothing was changed."
 	case errors.As(err, &denied):
-		return fmt.Sprintf("Denied by the sandbox policy: %s %s (%s). Nothing was done. Work inside the writable folders, or tell the user what is needed.", denied.What, denied.Path, denied.Why)
+		return fmt.Sprintf("Denied by the sandbox policy: %s %s (%s). Nothing was done. %s", denied.What, denied.Path, denied.Why, Instead(denied))
 	case errors.As(err, &declined):
 		return PlainDeclined(declined)
 	case errors.As(err, &aborted) && commands(tool):
 		return fmt.Sprintf("Wall time: %.1f seconds\naborted by user", aborted.After.Seconds())
 	case errors.As(err, &aborted):
 		return aborted.Error()
+	case errors.Is(err, action.ErrNobody):
+		return action.ErrNobody.Error() + ". Decide by yourself and say what you assumed."
 	case errors.Is(err, context.Canceled):
 		return "aborted by user"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timed out"
 	}
 	return err.Error()
+}
+
+// Instead says what to do about something that the sandbox does not allow.
+func Instead(e *action.DeniedError) string {
+	if e.What == "fetch" || e.What == string(action.Connect) {
+		return "Do without it, or tell the user what is needed."
+	}
+	return "Work inside the writable folders, or tell the user what is needed."
 }
 
 // commands reports whether a tool runs commands or talks to one that runs.
@@ -121,7 +145,11 @@ func PlainArguments(e *ArgumentsError) string {
 // PlainDeclined says who said no, and what they want instead.
 func PlainDeclined(e *DeclinedError) string {
 	if !e.Asked {
-		return "Rejected: \"" + e.Title + "\" needs an approval and nobody may be asked. It was not done; find another way or report it."
+		text := "Rejected: \"" + e.Title + "\" needs an approval and nobody may be asked. It was not done; find another way or report it."
+		if e.Why != "" {
+			text += "\nReason: " + e.Why + "."
+		}
+		return text
 	}
 	text := "The user declined: " + e.Title + ". It was not done."
 	if e.Note != "" {

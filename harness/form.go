@@ -15,7 +15,7 @@ type form struct{ fields []*field }
 type field struct {
 	name     string
 	index    []int
-	kind     string // of JSON Schema
+	kind     string // of JSON Schema; "any": of no type in particular
 	goType   reflect.Type
 	elem     *field // of an array
 	form     *form  // of an object
@@ -26,7 +26,10 @@ type field struct {
 	also     []string
 	unit     string
 	fromZero bool
-	lenient  bool // missing is accepted although the schema requires it
+	lenient  bool   // missing is accepted although the schema requires it
+	unless   string // required unless the parameter of this name is given
+	hidden   bool   // understood, not in the schema
+	single   bool   // of an array: one element may stand for a list of one, and the schema says so
 	raw      string
 }
 
@@ -51,7 +54,9 @@ func formOf(t reflect.Type) *form {
 		fd.enum, fd.also = list(sf.Tag.Get("enum")), list(sf.Tag.Get("also"))
 		fd.def, fd.min, fd.max = sf.Tag.Get("default"), sf.Tag.Get("min"), sf.Tag.Get("max")
 		fd.unit, fd.raw, fd.fromZero = sf.Tag.Get("unit"), sf.Tag.Get("raw"), sf.Tag.Get("base") == "0"
-		fd.lenient = sf.Tag.Get("absent") == "ok"
+		fd.lenient, fd.hidden = sf.Tag.Get("absent") == "ok", sf.Tag.Get("hidden") == "yes"
+		fd.single = sf.Tag.Get("single") == "ok"
+		fd.unless = sf.Tag.Get("unless")
 		f.fields = append(f.fields, fd)
 	}
 	return f
@@ -66,6 +71,10 @@ func list(tag string) []string {
 
 func fieldOf(t reflect.Type) *field {
 	fd := &field{goType: t}
+	if t == reflect.TypeFor[json.RawMessage]() {
+		fd.kind = "any"
+		return fd
+	}
 	switch t.Kind() {
 	case reflect.String:
 		fd.kind = "string"
@@ -79,6 +88,8 @@ func fieldOf(t reflect.Type) *field {
 		fd.kind, fd.elem = "array", fieldOf(t.Elem())
 	case reflect.Struct:
 		fd.kind, fd.form = "object", formOf(t)
+	case reflect.Map: // of json.RawMessage: any object
+		fd.kind = "object"
 	case reflect.Pointer:
 		fd = fieldOf(t.Elem())
 		fd.goType = t
@@ -98,10 +109,15 @@ func (f *form) schema(about map[string]string) json.RawMessage {
 func (f *form) write(b *bytes.Buffer, path string, about map[string]string) {
 	b.WriteString(`{"type":"object","properties":{`)
 	var required []string
-	for i, fd := range f.fields {
-		if i > 0 {
+	first := true
+	for _, fd := range f.fields {
+		if fd.hidden {
+			continue
+		}
+		if !first {
 			b.WriteByte(',')
 		}
+		first = false
 		b.Write(quoted(fd.name))
 		b.WriteByte(':')
 		fd.write(b, path+fd.name, about)
@@ -120,7 +136,7 @@ func (f *form) write(b *bytes.Buffer, path string, about map[string]string) {
 func (fd *field) write(b *bytes.Buffer, path string, about map[string]string) {
 	text, described := about[path]
 	delete(about, path)
-	if fd.kind == "object" {
+	if fd.kind == "object" && fd.form != nil {
 		var inner bytes.Buffer
 		fd.form.write(&inner, path+".", about)
 		if described {
@@ -131,6 +147,19 @@ func (fd *field) write(b *bytes.Buffer, path string, about map[string]string) {
 		} else {
 			b.Write(inner.Bytes())
 		}
+		return
+	}
+	if fd.single {
+		b.WriteString(`{"anyOf":[`)
+		fd.elem.write(b, path, about)
+		b.WriteString(`,{"type":"array","items":`)
+		fd.elem.write(b, path, about)
+		b.WriteString(`}]`)
+		if described {
+			b.WriteString(`,"description":`)
+			b.Write(quoted(text))
+		}
+		b.WriteByte('}')
 		return
 	}
 	fmt.Fprintf(b, `{"type":%q`, fd.kind)
@@ -169,6 +198,9 @@ func (fd *field) write(b *bytes.Buffer, path string, about map[string]string) {
 func (f *form) expected() []string {
 	var all []string
 	for _, fd := range f.fields {
+		if fd.hidden {
+			continue
+		}
 		mark := ""
 		if !fd.required {
 			mark = "?"
@@ -182,6 +214,8 @@ func (fd *field) typeName() string {
 	switch {
 	case fd.enum != nil:
 		return strings.Join(fd.enum, "|")
+	case fd.kind == "array" && fd.elem.form != nil && fd.single:
+		return "{" + strings.Join(fd.elem.form.expected(), ", ") + "} or an array of such"
 	case fd.kind == "array" && fd.elem.form != nil:
 		return "array of {" + strings.Join(fd.elem.form.expected(), ", ") + "}"
 	case fd.kind == "array":

@@ -29,7 +29,18 @@ func PlainMatch(e *action.MatchError) string {
 	case errors.Is(e.Err, action.ErrAbsent):
 		return fmt.Sprintf("%s: %s was not found. Nothing was changed.%s", e.Path, which, Nearest(e))
 	}
-	return fmt.Sprintf("%s: %s: %v. Nothing was changed.", e.Path, which, e.Err)
+	text := fmt.Sprintf("%s: %v. Nothing was changed.", e.Path, e.Err)
+	if e.Index >= 0 {
+		text = fmt.Sprintf("%s: %s: %v. Nothing was changed.", e.Path, which, e.Err)
+	}
+	if errors.Is(e.Err, action.ErrSame) && e.Near != "" {
+		place := " The file has that text already, from line %d:"
+		if e.Likeness < 1 {
+			place = " The closest lines of the file, from line %d, are:"
+		}
+		text += fmt.Sprintf(place, e.NearAt) + strings.TrimSuffix(fenced(e.Near), "\n")
+	}
+	return text
 }
 
 // Places lists where an ambiguous text was found.
@@ -57,6 +68,9 @@ func Places(e *action.MatchError) string {
 // Nearest shows what a file really says near a text that was not found, and more of it each time in a row.
 func Nearest(e *action.MatchError) string {
 	lines := strings.SplitAfter(e.Content, "\n")
+	if last := len(lines) - 1; last > 0 && lines[last] == "" {
+		lines = lines[:last]
+	}
 	switch {
 	case e.Content != "" && e.Failures >= 3 && len(lines) <= 300:
 		return " This is the whole file:" + fenced(e.Content) + "Copy the old text exactly from it, or write the whole file."
@@ -72,6 +86,9 @@ func Nearest(e *action.MatchError) string {
 	text := fmt.Sprintf(" The closest lines, from line %d, are:", e.NearAt) + fenced(e.Near)
 	if e.Differs != "" {
 		text += fmt.Sprintf("White space differs first in line %d: the file has %s, sent was %s.\n", e.DiffersAt, e.Differs, e.Sent)
+	}
+	if e.Short {
+		text += "So little text is not matched loosely, it might be found by chance: give at least two lines. "
 	}
 	return text + "Copy the old text exactly from this excerpt."
 }

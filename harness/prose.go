@@ -101,6 +101,16 @@ func (h Harness) CompactPrompt() string {
 	return strings.TrimSpace(string(raw))
 }
 
+// AboutPage is about.md: for people, what this harness changes, for whom, and what of the original it leaves out, in
+// Markdown.
+func (h Harness) AboutPage() string {
+	raw, err := fs.ReadFile(h.Prose, "about.md")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
 // spec completes a row's description and schema from its page.
 func (h Harness) spec(t Tool) (chat.Spec, error) {
 	if t.form == nil {

@@ -2,8 +2,10 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"interpreter/local/chat"
 )
@@ -15,13 +17,69 @@ const NoResult = "aborted: there is no result of this call, and what it did is u
 // tail, byte for byte, as long as opening and tools are the ones Begin gave.
 func (h Harness) Request(env Environment, opening []chat.Message, tools []chat.Spec, transcript []chat.Message, window int) chat.Request {
 	req := chat.Request{Tools: tools, Window: window}
-	req.Messages = make([]chat.Message, 0, len(opening)+len(transcript))
+	said := Paired(transcript)
+	if h.Text {
+		said = spoken(said)
+	}
+	req.Messages = make([]chat.Message, 0, len(opening)+len(said))
 	req.Messages = append(req.Messages, opening...)
-	req.Messages = append(req.Messages, Paired(transcript)...)
+	if last := len(opening) - 1; h.Join && last >= 0 && opening[last].Role == chat.User && len(said) > 0 && said[0].Role == chat.User {
+		one := said[0]
+		one.Text = opening[last].Text + "\n\n" + one.Text
+		one.Images = append(opening[last].Images[:len(opening[last].Images):len(opening[last].Images)], one.Images...)
+		req.Messages[last], said = one, said[1:]
+	}
+	for _, m := range said {
+		req.Messages = append(req.Messages, asWritten(m))
+	}
 	if h.Shape != nil {
 		h.Shape(env, &req)
 	}
 	return req
+}
+
+// spoken turns calls and results into what they are where no tools are offered: text. The results of one answer are one
+// message.
+func spoken(said []chat.Message) []chat.Message {
+	out := make([]chat.Message, 0, len(said))
+	for i, m := range said {
+		switch {
+		case m.Role == chat.Assistant:
+			m.Text, m.Calls = cmp.Or(m.Written, told(m)), nil
+		case m.Result != nil && i > 0 && said[i-1].Result != nil:
+			last := &out[len(out)-1]
+			last.Text += "\n\n" + m.Result.Text
+			last.Images = append(last.Images[:len(last.Images):len(last.Images)], m.Images...)
+			continue
+		case m.Result != nil:
+			m = chat.Message{Role: chat.User, Text: m.Result.Text, Images: m.Images}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// told is an answer whose calls came as such, from a server that reads them or under another harness, as text: results
+// need to be of something.
+func told(m chat.Message) string {
+	parts := make([]string, 0, len(m.Calls)+1)
+	if strings.TrimSpace(m.Text) != "" {
+		parts = append(parts, m.Text)
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, fmt.Sprintf("[called %s with %s]", c.Name, c.Args))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// asWritten gives an answer back in the text the model wrote, when it was split only here: a server that cached those
+// tokens finds them again.
+func asWritten(m chat.Message) chat.Message {
+	if m.Role == chat.Assistant && m.Written != "" && len(m.Calls) == 0 {
+		m.Text, m.Thinking = m.Written, ""
+	}
+	m.Written = ""
+	return m
 }
 
 // Paired mends a transcript so that every server takes it: each call is followed by its one result in call order,
@@ -35,7 +93,7 @@ func Paired(transcript []chat.Message) []chat.Message {
 			p.result(m)
 		case m.Role == chat.Assistant:
 			p.close()
-			if m.Text == "" && len(m.Calls) == 0 {
+			if m.Text == "" && m.Written == "" && len(m.Calls) == 0 {
 				continue
 			}
 			p.open(m)

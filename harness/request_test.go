@@ -20,7 +20,7 @@ func answer(id, text string) chat.Message {
 	return chat.Message{Role: chat.Tool, Result: &chat.Result{CallID: id, Name: "t", Text: text}}
 }
 
-func said(text string) chat.Message { return chat.Message{Role: chat.User, Text: text} }
+func saying(text string) chat.Message { return chat.Message{Role: chat.User, Text: text} }
 
 // brief writes a conversation so that it can be compared at a glance.
 func brief(ms []chat.Message) []string {
@@ -48,16 +48,16 @@ func TestPaired(t *testing.T) {
 		in    []chat.Message
 		want  []string
 	}{
-		{"whole", []chat.Message{said("hi"), asked("a"), answer("a", "1"), {Role: chat.Assistant, Text: "ok"}}, []string{"user hi", "? a", "= a 1", "assistant ok"}},
+		{"whole", []chat.Message{saying("hi"), asked("a"), answer("a", "1"), {Role: chat.Assistant, Text: "ok"}}, []string{"user hi", "? a", "= a 1", "assistant ok"}},
 		{"a reused id (st-28)", []chat.Message{asked("call_0"), answer("call_0", "a"), asked("call_0"), answer("call_0", "b")}, []string{"? call_0", "= call_0 a", "? call_0_2", "= call_0_2 b"}},
 		{"the same id twice in one answer", []chat.Message{asked("x", "x"), answer("x", "1"), answer("x", "2")}, []string{"? x x_2", "= x 1", "= x_2 2"}},
 		{"results out of order", []chat.Message{asked("a", "b"), answer("b", "2"), answer("a", "1")}, []string{"? a b", "= a 1", "= b 2"}},
-		{"a missing result", []chat.Message{asked("a", "b"), answer("b", "2"), said("go on")}, []string{"? a b", "= a " + NoResult, "= b 2", "user go on"}},
-		{"a word between", []chat.Message{asked("a"), said("hurry"), answer("a", "1")}, []string{"? a", "= a 1", "user hurry"}},
-		{"an orphan", []chat.Message{said("hi"), answer("z", "1"), asked("a"), answer("a", "1"), answer("a", "again")}, []string{"user hi", "? a", "= a 1"}},
-		{"an empty answer", []chat.Message{said("hi"), {Role: chat.Assistant, Thinking: "hm"}, said("hello?")}, []string{"user hi", "user hello?"}},
+		{"a missing result", []chat.Message{asked("a", "b"), answer("b", "2"), saying("go on")}, []string{"? a b", "= a " + NoResult, "= b 2", "user go on"}},
+		{"a word between", []chat.Message{asked("a"), saying("hurry"), answer("a", "1")}, []string{"? a", "= a 1", "user hurry"}},
+		{"an orphan", []chat.Message{saying("hi"), answer("z", "1"), asked("a"), answer("a", "1"), answer("a", "again")}, []string{"user hi", "? a", "= a 1"}},
+		{"an empty answer", []chat.Message{saying("hi"), {Role: chat.Assistant, Thinking: "hm"}, saying("hello?")}, []string{"user hi", "user hello?"}},
 		{"no id", []chat.Message{asked("", ""), answer("", "1"), answer("", "2")}, []string{"? call call_2", "= call 1", "= call_2 2"}},
-		{"a later system message (st-29)", []chat.Message{said("hi"), {Role: chat.System, Text: "S3"}}, []string{"user hi", "user S3"}},
+		{"a later system message (st-29)", []chat.Message{saying("hi"), {Role: chat.System, Text: "S3"}}, []string{"user hi", "user S3"}},
 	} {
 		if got := brief(Paired(tt.in)); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", tt.about, got, tt.want)
@@ -79,5 +79,19 @@ func TestPairedKeepsArguments(t *testing.T) {
 		if string(in[0].Calls[0].Args) != bad {
 			t.Error("the transcript given was changed")
 		}
+	}
+}
+
+// A conversation that began under a harness with native calls goes on as text: what was called stays to be seen, and each
+// answer says something.
+func TestCallsBecomeTextWhereNoToolsAreOffered(t *testing.T) {
+	call := asked("a", "b")
+	call.Calls[0].Args = json.RawMessage(`{"cmd": "ls"}`)
+	written := asked("c")
+	written.Written = "I look.\n```\nls\n```"
+	got := Harness{Text: true}.Request(Environment{}, nil, nil, []chat.Message{saying("hi"), call, answer("a", "1"), answer("b", "2"), written, answer("c", "3")}, 0).Messages
+	want := []string{"user hi", "assistant [called t with {\"cmd\": \"ls\"}]\n\n[called t with {\"a\": 1}]", "user 1\n\n2", "assistant " + written.Written, "user 3"}
+	if !reflect.DeepEqual(brief(got), want) {
+		t.Errorf("got  %q\nwant %q", brief(got), want)
 	}
 }

@@ -21,6 +21,9 @@ import (
 //	unit:"s" or unit:"ms"  of a timeout, so that one given in the other unit is converted
 //	base:"0"               of an offset that counts from zero
 //	absent:"ok"            required in the schema, yet a call without it is understood
+//	unless:"edits"         the same, for a call that has that parameter instead
+//	hidden:"yes"           understood although it is not in the schema
+//	single:"ok"            of a list: one element may stand alone
 //	raw:"*** Begin Patch"  arguments that are no JSON but contain this become the field's value
 func Row[P any, A action.Doer[O], O action.Outcome](name string, plan func(P) A, say func(O) string) Tool {
 	return Choice(name, func(p P) (Step, error) { return Do(plan(p), say), nil })
@@ -33,7 +36,7 @@ func Choice[P any](name string, plan func(P) (Step, error)) Tool {
 	t.Spec.Name = name
 	t.Plan = func(args json.RawMessage) (Step, error) {
 		var p P
-		notes, err := shape().decode(name, args, reflect.ValueOf(&p).Elem())
+		read, err := shape().decode(name, args, reflect.ValueOf(&p).Elem())
 		if err != nil {
 			return Step{}, err
 		}
@@ -42,7 +45,8 @@ func Choice[P any](name string, plan func(P) (Step, error)) Tool {
 			return Step{}, err
 		}
 		step.Tool = name
-		return step.noted(notes...), nil
+		step.Spelled = append(append([]string(nil), read.spelled...), step.Spelled...)
+		return step.noted(read.notes...), nil
 	}
 	return t
 }
@@ -66,6 +70,18 @@ func Do[A action.Doer[O], O action.Outcome](a A, say func(O) string) Step {
 			return say(facts), true
 		},
 	}
+}
+
+// Ending returns the step as one whose facts may end the turn.
+func (s Step) Ending(ends func(action.Outcome) (final string, ended bool)) Step {
+	s.Ends = ends
+	return s
+}
+
+// Leaving returns a step that ends the turn with what word makes of its facts and of what the model said beside the call.
+func (s Step) Leaving(word func(o action.Outcome, said string) string) Step {
+	s.Parting = word
+	return s
 }
 
 // noted appends sentences about tolerances to whatever the step says.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -19,6 +20,19 @@ type UnknownToolError struct {
 
 func (e *UnknownToolError) Error() string { return "unknown tool " + e.Name }
 
+// Offered names the tools that the model really has, and keeps suggestions to them. None changes nothing: a model that
+// writes its calls as text was offered none.
+func (e *UnknownToolError) Offered(tools []chat.Spec) {
+	if len(tools) == 0 {
+		return
+	}
+	e.Known = nil
+	for _, s := range tools {
+		e.Known = append(e.Known, s.Name)
+	}
+	e.Suggest = slices.DeleteFunc(e.Suggest, func(name string) bool { return !slices.Contains(e.Known, name) })
+}
+
 // Step makes a call concrete. The name may be spelled another way, or be another product's name for the same kind
 // of tool when the arguments fit ours. The error is an *UnknownToolError, an *ArgumentsError, or a refusal of the
 // row itself; Say words all of them.
@@ -30,20 +44,54 @@ func (h Harness) Step(call chat.Call) (Step, error) {
 		if errors.As(err, &bad) && call.Raw != "" {
 			return Step{}, &ArgumentsError{Tool: bad.Tool, Expected: bad.Expected, Raw: call.Raw, Problems: []Problem{{"", notJSON(call.Raw)}}}
 		}
-		if err != nil || name == t.Spec.Name {
+		if err != nil {
 			return step, err
 		}
-		return step.noted(fmt.Sprintf("this tool is named %s", t.Spec.Name)), nil
+		if call.Name != t.Spec.Name {
+			step.Spelled = append([]string{call.Name + " for " + t.Spec.Name}, step.Spelled...)
+		}
+		if name != t.Spec.Name {
+			step = step.noted(fmt.Sprintf("this tool is named %s", t.Spec.Name))
+		}
+		return step, nil
 	}
-	if role := roleOf(name, call.Args); role != "" && call.Raw == "" {
+	return h.stepFor(name, call)
+}
+
+// stepFor makes a step of a call that no row has the name of. A tool for the same is taken when the arguments fit it; what
+// is wrong with them is told of the first that may be called.
+func (h Harness) stepFor(name string, call chat.Call) (Step, error) {
+	var first error
+	if role := roleOf(name, call.Args); role != "" {
 		for _, t := range h.Tools {
 			if roleOf(t.Spec.Name, nil) != role || t.form == nil {
 				continue
 			}
-			if step, err := t.Plan(call.Args); err == nil {
+			step, err := t.Plan(arguments(t, call))
+			if err == nil {
+				step.Spelled = append([]string{name + " for " + t.Spec.Name}, step.Spelled...)
 				return step.noted(fmt.Sprintf("there is no tool %s here; %s did it", name, t.Spec.Name)), nil
 			}
+			var bad *ArgumentsError
+			if first != nil || t.When != nil || t.Hidden && !h.Text || !errors.As(err, &bad) {
+				continue
+			}
+			told := *bad
+			told.Called = name
+			if call.Raw != "" {
+				told.Received, told.Raw, told.Problems = nil, call.Raw, []Problem{{"", notJSON(call.Raw)}}
+			}
+			first = &told
 		}
+		if call.Raw == "" && !slices.ContainsFunc(h.Tools, func(t Tool) bool { return roleOf(t.Spec.Name, nil) == role }) {
+			if step, ok := h.byShell(name, role, call.Args); ok {
+				step.Spelled = append([]string{name + " for the shell"}, step.Spelled...)
+				return step, nil
+			}
+		}
+	}
+	if first != nil {
+		return Step{}, first
 	}
 	return Step{}, h.unknown(name, call.Args)
 }
@@ -149,12 +197,20 @@ func (h Harness) unknown(name string, args json.RawMessage) error {
 		switch far := distance(want, have); {
 		case role != "" && roleOf(t.Spec.Name, nil) == role:
 			near = append(near, ranked{t.Spec.Name, 0})
+		case role != "" && roleOf(t.Spec.Name, nil) != "": // alike in letters, but it is for something else
 		case strings.HasPrefix(have, want) || strings.HasPrefix(want, have):
 			near = append(near, ranked{t.Spec.Name, 1})
 		case far <= 3 && far < len(want):
 			near = append(near, ranked{t.Spec.Name, far})
 		case strings.Contains(have, want) || strings.Contains(want, have):
 			near = append(near, ranked{t.Spec.Name, 3})
+		}
+	}
+	if role == "list" && len(near) == 0 { // a glob lists as well
+		for _, t := range h.Tools {
+			if !t.Hidden && roleOf(t.Spec.Name, nil) == "glob" {
+				near = append(near, ranked{t.Spec.Name, 8})
+			}
 		}
 	}
 	if len(near) == 0 && (role == "read" || role == "list" || role == "grep" || role == "glob" || role == "write") {

@@ -5,7 +5,6 @@ package catalog
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"interpreter/harness"
@@ -14,9 +13,14 @@ import (
 	"interpreter/harness/qwencode"
 )
 
-// All lists the harnesses in the order they are shown.
+// All lists the harnesses in the order they are shown and tried: a model that several suit gets the first of them.
 func All() []harness.Harness {
-	return []harness.Harness{native.Harness, qwencode.Harness, minimal.Harness}
+	return []harness.Harness{
+		native.Harness,
+		qwencode.Harness,
+		qwencode.Newer,
+		minimal.Harness,
+	}
 }
 
 // Named finds a harness by its id. "" means native.
@@ -42,67 +46,39 @@ type Model struct {
 	BaseURL      string
 	Architecture string // general.architecture
 	Template     string
-	Wire         string // "chat", "responses", "messages"
+	Wire         string // "ollama", "chat", "responses", "messages"
+	Listed       string // the harness our catalogue of models names; "" when it does not know the model
 }
 
-// rule chooses a harness. Patterns of models are globs over the lower-cased name; the rest are plain substrings. A
-// harness that exists brings its own patterns.
-type rule struct {
-	id        string
-	models    []string
-	providers []string // of id or display name
-	urls      []string
-	archs     []string // beginnings
-	wire      string
-}
-
-// rules are tried in order, the first hit wins. Names and servers come first, architectures only when all of those
-// are silent.
-var rules = []rule{
-	{id: "claude-code", models: []string{"*anthropic/*", "*claude*"}, providers: []string{"anthropic"}, urls: []string{"api.anthropic.com"}, wire: "messages"},
-	{id: "kimi-code", models: []string{"*kimi*", "*moonshot*"}, providers: []string{"kimi", "moonshot"}, urls: []string{"api.kimi.com", "api.moonshot.ai", "api.moonshot.cn"}},
-	{id: "qwen-code", providers: []string{"qwen", "dashscope"}, urls: []string{"dashscope.aliyuncs.com/compatible-mode", "dashscope-intl.aliyuncs.com/compatible-mode"}, archs: []string{"qwen"}},
-	{id: "claude-code-bare", models: []string{"*deepseek*"}, providers: []string{"deepseek"}, urls: []string{"api.deepseek.com"}, archs: []string{"deepseek"}},
-	{id: "zcode", models: []string{"glm*", "*/glm*"}, providers: []string{"zai", "zhipu"}, archs: []string{"glm", "chatglm"}},
-}
-
-// For picks the harness for a model and says why. A rule for a harness that is not built yet falls through to native.
+// For picks the harness for a model and says why. Names come first, of the model and of its server; when they are
+// silent, what only one family's chat template has; then the architecture; then our catalogue of models. Within each
+// the order of All decides, among those that are made for the wire.
 func For(m Model) (h harness.Harness, why string) {
-	for _, match := range []func(rule, Model) string{rule.named, rule.built} {
-		for _, r := range rules {
-			why := match(r, m)
-			if why == "" {
-				continue
+	for _, match := range []func(harness.Suits, Model) string{named, marked, built} {
+		for _, h := range All() {
+			if why := match(h.Suits, m); why != "" && h.Speaks(m.Wire) == nil {
+				return h, why
 			}
-			if i := index(r.id); i >= 0 {
-				return All()[i], why
-			}
-			return native.Harness, fmt.Sprintf("%s, which asks for %s; that harness is not built in, so native", why, r.id)
 		}
+	}
+	if h, err := Named(m.Listed); err == nil && m.Listed != "" && h.Speaks(m.Wire) == nil {
+		return h, "the catalogue of models says so"
 	}
 	return native.Harness, "no rule matches this model"
 }
 
-func index(id string) int {
-	return slices.IndexFunc(All(), func(h harness.Harness) bool { return h.Name == id })
-}
-
 // named matches what a model or its server is called.
-func (r rule) named(m Model) string {
-	if r.wire != "" && m.Wire == r.wire {
-		return "the provider speaks the " + r.wire + " wire"
-	}
-	patterns := r.models
-	if i := index(r.id); i >= 0 {
-		patterns = All()[i].Models
+func named(s harness.Suits, m Model) string {
+	if s.Wire != "" && m.Wire == s.Wire {
+		return "the provider speaks the " + s.Wire + " wire"
 	}
 	name := Normal(m.Name)
-	for _, p := range patterns {
+	for _, p := range s.Models {
 		if glob(p, name) || glob(p, name[strings.LastIndexByte(name, '/')+1:]) {
 			return says("model name", p)
 		}
 	}
-	for _, p := range r.providers {
+	for _, p := range s.Vendors {
 		switch {
 		case strings.Contains(strings.ToLower(m.Provider), p):
 			return "provider contains " + p
@@ -110,7 +86,7 @@ func (r rule) named(m Model) string {
 			return "provider name contains " + p
 		}
 	}
-	for _, u := range r.urls {
+	for _, u := range s.Addresses {
 		if strings.Contains(strings.ToLower(m.BaseURL), u) {
 			return "base URL contains " + u
 		}
@@ -118,9 +94,20 @@ func (r rule) named(m Model) string {
 	return ""
 }
 
-// built matches how a model is made, for files that were given another name.
-func (r rule) built(m Model) string {
-	for _, a := range r.archs {
+// marked matches what a template gives away, for a model that was given another name. It comes before the architecture,
+// which families share: GLM and Kimi models are built like DeepSeek's.
+func marked(s harness.Suits, m Model) string {
+	for _, t := range s.Templates {
+		if strings.Contains(m.Template, t) {
+			return "its chat template has " + t
+		}
+	}
+	return ""
+}
+
+// built matches how a model is made.
+func built(s harness.Suits, m Model) string {
+	for _, a := range s.Architectures {
 		if strings.HasPrefix(strings.ToLower(m.Architecture), a) {
 			return "architecture is " + m.Architecture
 		}

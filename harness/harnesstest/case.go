@@ -19,13 +19,23 @@ import (
 	"interpreter/sandbox/action"
 )
 
-// testCase is one golden: sections call, then facts or fault or neither, then what the program made of them.
+// testCase is one golden. It begins with one of these sections:
+//
+//	call      name {arguments}; then facts or fault or neither
+//	answer    a model's whole text, for a harness that finds calls in it; the first call may be followed by facts or
+//	          fault. A section finish has the finish reason.
+//	remind, repeat, ended, pause, wrap
+//	          what Remind, Repeat, Ended, Nudge and Wrap are given, as JSON; of wrap {"turn": …, "prompt": …}
+//
+// and ends with what the program made of it: calls, action, words.
 type testCase struct {
 	name    string
 	file    string
 	archive *txtar.Archive
 	call    chat.Call
-	said    string // words, once run
+	answer  string
+	calls   *[]string // found in answer
+	said    string    // words, once run
 	failed  bool
 }
 
@@ -42,6 +52,10 @@ func readCases(t *testing.T) []*testCase {
 			t.Fatal(err)
 		}
 		c := &testCase{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), file: file, archive: a}
+		if c.section("call") == "" {
+			cases = append(cases, c)
+			continue
+		}
 		name, args, _ := strings.Cut(strings.TrimSpace(c.section("call")), " ")
 		c.call = chat.Call{ID: "call_" + c.name, Name: name, Args: json.RawMessage(args)}
 		if !json.Valid(c.call.Args) {
@@ -79,6 +93,9 @@ func (c *testCase) run(t *testing.T, h harness.Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.calls != nil {
+		c.check(t, "calls", strings.Join(*c.calls, "\n"))
+	}
 	c.said, c.failed = words, failed
 	if *update {
 		if did != "" {
@@ -98,8 +115,68 @@ func (c *testCase) run(t *testing.T, h harness.Harness) {
 	}
 }
 
+func (c *testCase) check(t *testing.T, section, got string) {
+	t.Helper()
+	if *update {
+		c.set(section, got)
+		return
+	}
+	if want := strings.TrimSuffix(c.section(section), "\n"); want != got {
+		t.Errorf("%s\nwant: %s\ngot:  %s", section, want, got)
+	}
+}
+
+// hooked words what is no call: a reminder, a prompt.
+func (c *testCase) hooked(h harness.Harness) (words string, ok bool, err error) {
+	for _, f := range c.archive.Files {
+		switch f.Name {
+		case "remind":
+			p, err := parsed[harness.Progress](string(f.Data))
+			return h.Remind(p), true, err
+		case "repeat":
+			r, err := parsed[harness.Repeated](string(f.Data))
+			return h.Repeat(r, "[plain words]"), true, err
+		case "ended":
+			r, err := parsed[action.Ran](string(f.Data))
+			return h.Ended(r), true, err
+		case "pause":
+			p, err := parsed[harness.Pause](string(f.Data))
+			return h.Nudge(p), true, err
+		case "wrap":
+			w, err := parsed[struct {
+				Turn   harness.Turn
+				Prompt string
+			}](string(f.Data))
+			return h.Wrap(Plain(), w.Turn, w.Prompt), true, err
+		}
+	}
+	return "", false, nil
+}
+
 // outcome plans the call and words its facts or fault. did is the action as JSON after its type.
 func (c *testCase) outcome(h harness.Harness) (did, words string, failed bool, err error) {
+	if words, ok, err := c.hooked(h); ok {
+		return "", words, false, err
+	}
+	if c.answer = strings.TrimSuffix(c.section("answer"), "\n"); c.answer != "" {
+		finish := chat.Finish(strings.TrimSpace(c.section("finish")))
+		if finish == "" {
+			finish = chat.Stopped
+		}
+		read, readErr := h.Read(harness.Answer{Message: chat.Message{Role: chat.Assistant, Text: c.answer}, Finish: finish})
+		if readErr != nil {
+			return "", h.Say("", readErr), true, nil
+		}
+		c.calls = &[]string{}
+		for _, call := range read.Message.Calls {
+			*c.calls = append(*c.calls, call.Name+" "+string(call.Args))
+		}
+		if len(read.Message.Calls) == 0 {
+			return "", read.Message.Text, false, nil
+		}
+		c.call = read.Message.Calls[0]
+		c.call.ID = "call_" + c.name
+	}
 	step, stepErr := h.Step(c.call)
 	facts, fault := strings.TrimSpace(c.section("facts")), strings.TrimSpace(c.section("fault"))
 	if stepErr != nil {
@@ -131,6 +208,9 @@ func (c *testCase) outcome(h harness.Harness) (did, words string, failed bool, e
 		}
 		return did, words, false, nil
 	}
+	if c.answer != "" {
+		return did, "", false, nil // only its reading is asked for
+	}
 	return "", "", false, errors.New("the call is understood, so the golden needs facts or a fault")
 }
 
@@ -148,6 +228,8 @@ func factsOf(text string) (action.Outcome, error) {
 		return parsed[action.Told](body)
 	case "planned":
 		return parsed[action.Planned](body)
+	case "fetched":
+		return parsed[action.Fetched](body)
 	case "changed":
 		c, err := parsed[action.Changed](body)
 		if err != nil {
@@ -212,7 +294,7 @@ func faultOf(text string) (error, error) {
 	kind, rest, _ := strings.Cut(text, " ")
 	sentinels := map[string]error{
 		"absent": action.ErrAbsent, "ambiguous": action.ErrAmbiguous, "same": action.ErrSame, "empty": action.ErrEmptyOld,
-		"exists": action.ErrExists, "nosession": action.ErrNoSession, "nostdin": action.ErrNoStdin, "canceled": context.Canceled,
+		"exists": action.ErrExists, "nosession": action.ErrNoSession, "notask": action.ErrNoTask, "nostdin": action.ErrNoStdin, "nottext": action.ErrNotText, "canceled": context.Canceled, "deadline": context.DeadlineExceeded,
 	}
 	switch kind {
 	case "sentinel":
@@ -250,6 +332,14 @@ func faultOf(text string) (error, error) {
 		return fault[action.OffsetError](rest)
 	case "binary":
 		return fault[action.BinaryError](rest)
+	case "overlap":
+		return fault[action.OverlapError](rest)
+	case "directory":
+		return fault[action.IsDirectoryError](rest)
+	case "guard":
+		return fault[action.GuardError](rest)
+	case "status":
+		return fault[action.StatusError](rest)
 	}
 	return nil, fmt.Errorf("a fault of an unknown kind %q", text)
 }

@@ -21,14 +21,16 @@ var update = flag.Bool("update", false, "rewrite the goldens of harnesses")
 
 // Run checks a harness against its testdata:
 //
-//	surface.json        what it must offer
+//	surface.json        what it must offer; about.md beside the code must name what it does not
 //	*.txtar             a call, facts or a fault in; an action and words out
 //	shapes.txt          shapes of results without a golden, each with the reason
+//	play.json           calls of every tool, played with real actions: see Play
 //	request.json        the whole first request of a plain session
 //	request-full.json   the same where everything conditional is offered
 func Run(t *testing.T, h harness.Harness) {
 	t.Helper()
 	t.Run("surface", func(t *testing.T) { surfaces(t, h) })
+	t.Run("about", func(t *testing.T) { about(t, h) })
 	t.Run("prose", func(t *testing.T) { prose(t, h) })
 	t.Run("request", func(t *testing.T) { requests(t, h) })
 	cases := readCases(t)
@@ -37,6 +39,31 @@ func Run(t *testing.T, h harness.Harness) {
 	}
 	t.Run("shapes", func(t *testing.T) { shapes(t, cases) })
 	t.Run("prefix", func(t *testing.T) { prefixLaw(t, h, cases) })
+}
+
+// about checks that about.md tells a person of every tool of the original that this harness does not offer.
+func about(t *testing.T, h harness.Harness) {
+	page := h.AboutPage()
+	if len(page) < 200 {
+		t.Fatalf("about.md has %d bytes; it must say for whom, what it changes, and what it leaves out", len(page))
+	}
+	offered := map[string]bool{}
+	large := Full()
+	large.Large = true
+	for _, env := range []harness.Environment{Full(), large} {
+		_, tools, err := h.Begin(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range tools {
+			offered[s.Name] = true
+		}
+	}
+	for _, tool := range readSurface(t).Tools {
+		if !offered[tool.Name] && !strings.Contains(page, tool.Name) {
+			t.Errorf("about.md does not name %s, which is not offered (%s)", tool.Name, tool.Offer)
+		}
+	}
 }
 
 // Fits checks that the first request of a small session stays within a size, in bytes on the wire.
@@ -60,6 +87,7 @@ func Plain() harness.Environment {
 		Dir: "/home/ada/habits", OS: "linux", OSVersion: "6.12", Shell: "bash", Zone: "Europe/Berlin",
 		Date: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Git: true, Branch: "main",
 		Listing: []harness.Entry{{Path: "cmd", Dir: true}, {Path: "node_modules", Dir: true, Skipped: true}, {Path: "go.mod"}, {Path: "habits.go"}, {Path: "habits_test.go"}, {Path: "cmd/main.go"}},
+		Status:  harness.GitStatus{Main: "main", User: "Ada", Changes: []string{" M habits.go"}, Commits: []string{"1a2b3c4 Count streaks"}},
 		Sandbox: "workspace-write", Roots: []string{"/home/ada/habits", "/tmp"}, Approval: "never",
 		Model: "a-model:7b", Window: 65536,
 	}
@@ -69,6 +97,7 @@ func Plain() harness.Environment {
 func Full() harness.Environment {
 	env := Plain()
 	env.Interactive, env.Vision, env.Approval, env.Network = true, true, "on-request", true
+	env.Background, env.Fetch = true, true
 	env.Docs = []harness.Doc{
 		{Path: "/home/ada/.config/AGENTS.md", Text: "Prefer short answers.\n"},
 		{Path: "/home/ada/habits/AGENTS.md", Text: "Run `go test ./...` before you finish.\n"},
@@ -106,7 +135,7 @@ func prose(t *testing.T, h harness.Harness) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := messages[0].Text; !strings.HasPrefix(text, "Be a parrot.\n\nSquawk twice.") {
+	if text := messages[0].Text; !strings.Contains(text, "Be a parrot.\n\nSquawk twice.") {
 		t.Errorf("a person's own instructions were not taken: %.80q", text)
 	}
 }

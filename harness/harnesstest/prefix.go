@@ -35,14 +35,26 @@ func prefixLaw(t *testing.T, h harness.Harness, cases []*testCase) {
 		}
 		last, lastTools = now, nowTools
 	}
-	say(chat.Message{Role: chat.User, Text: "Fix the <failing> test & say why."})
+	turns := 0
+	prompt := func(text string) {
+		if turns++; h.Wrap != nil {
+			text = h.Wrap(env, harness.Turn{Number: turns, Now: env.Date, Paths: []string{"habits.go"}}, text)
+		}
+		say(chat.Message{Role: chat.User, Text: text})
+	}
+	prompt("Fix the <failing> test & say why.")
 	check("the prompt")
 	for i, c := range cases {
 		call := c.call
+		if call.Name == "" { // a golden of words alone
+			say(chat.Message{Role: chat.Assistant, Text: "Hm. " + c.answer}, chat.Message{Role: chat.User, Text: c.said})
+			check(c.name)
+			continue
+		}
 		if i%3 == 0 {
 			call.ID = "call_0" // servers that number calls anew each time
 		}
-		say(chat.Message{Role: chat.Assistant, Text: "Next.", Thinking: "hm", Calls: []chat.Call{call}})
+		say(chat.Message{Role: chat.Assistant, Text: "Next.", Thinking: "hm", Written: c.answer, Calls: []chat.Call{call}})
 		if i%5 == 4 {
 			say(chat.Message{Role: chat.User, Text: "a word in passing"})
 		}
@@ -58,8 +70,20 @@ func prefixLaw(t *testing.T, h harness.Harness, cases []*testCase) {
 	say(chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "cut", Name: "x", Args: json.RawMessage(`{"a":1}`)}, {ID: "cut", Name: "x", Args: json.RawMessage(`{`)}}})
 	say(chat.Message{Role: chat.User, Text: "go on"})
 	check("calls that a crash left without results")
-	say(chat.Message{Role: chat.Assistant, Text: "Done."}, chat.Message{Role: chat.User, Text: "Thanks."})
+	say(chat.Message{Role: chat.Assistant, Text: "Done."})
+	prompt("Thanks.")
 	check("the next prompt")
+	begin := h.Request(env, opening, tools, nil, 65536)
+	if h.Join { // its last message goes on with the prompt
+		begin.Messages = begin.Messages[:max(0, len(begin.Messages)-1)]
+	}
+	last = bytes.TrimSuffix(messageBytes(t, begin), []byte("]"))
+	transcript = nil // a compaction replaces what was said and keeps what stands before it
+	say(chat.Message{Role: chat.User, Text: "Thanks."}, chat.Message{Role: chat.User, Text: "Summary of the conversation so far: the test passes."})
+	check("a compaction")
+	say(chat.Message{Role: chat.Assistant, Text: "What next?"})
+	prompt("Nothing.")
+	check("a prompt after the compaction")
 	if steps < 12 {
 		t.Errorf("only %d steps", steps)
 	}

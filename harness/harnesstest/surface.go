@@ -22,6 +22,7 @@ type surfaceTool struct {
 type node struct {
 	Type       any             `json:"type"`
 	Required   bool            `json:"required"`
+	FreeEnum   bool            `json:"enum_optional"` // names of its values may stand in the description instead
 	Enum       []string        `json:"enum"`
 	Default    any             `json:"default"`
 	Minimum    any             `json:"minimum"`
@@ -45,26 +46,60 @@ type schema struct {
 	MaxItems   any               `json:"maxItems"`
 	Items      *schema           `json:"items"`
 	Properties map[string]schema `json:"properties"`
+	AnyOf      []schema          `json:"anyOf"` // forms that a value may have, each of another type
 }
 
-// surfaces compares what is offered with surface.json, where only what is built must be there: conditions other than
-// interactive and vision never hold yet.
-func surfaces(t *testing.T, h harness.Harness) {
+// surface is testdata/surface.json.
+type surface struct {
+	ID    string        `json:"id"`
+	Tools []surfaceTool `json:"tools"`
+}
+
+func readSurface(t *testing.T) surface {
+	t.Helper()
 	raw, err := os.ReadFile("testdata/surface.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s struct {
-		ID    string        `json:"id"`
-		Tools []surfaceTool `json:"tools"`
-	}
+	var s surface
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// holds reports whether a tool with this offer may be in a request. Conditions with nothing behind them never hold.
+func holds(offer, tool string, env harness.Environment) bool {
+	switch offer {
+	case "always":
+		return true
+	case "local":
+		return !env.Large
+	case "large":
+		return env.Large
+	case "when:interactive":
+		return env.Interactive
+	case "when:vision":
+		return env.Vision
+	case "when:background":
+		return env.Background
+	case "when:web-fetch":
+		return env.Fetch
+	case "when:requested":
+		return slices.Contains(env.Requested, tool)
+	}
+	return false
+}
+
+// surfaces compares what is offered with surface.json, where only what is built must be there.
+func surfaces(t *testing.T, h harness.Harness) {
+	s := readSurface(t)
 	if s.ID != h.Name {
 		t.Errorf("the surface of %s, the harness %s", s.ID, h.Name)
 	}
-	for about, env := range map[string]harness.Environment{"plain": Plain(), "full": Full()} {
+	large := Full()
+	large.Large = true
+	for about, env := range map[string]harness.Environment{"plain": Plain(), "full": Full(), "large": large} {
 		_, tools, err := h.Begin(env)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +116,7 @@ func surfaces(t *testing.T, h harness.Harness) {
 				t.Errorf("%s: %s comes too late", about, spec.Name)
 			}
 			at, sent[spec.Name] = i, true
-			if may := s.Tools[i].Offer; may == "never" || may == "when:interactive" && !env.Interactive || may == "when:vision" && !env.Vision {
+			if may := s.Tools[i].Offer; !holds(may, spec.Name, env) {
 				t.Errorf("%s: %s must not be offered (%s)", about, spec.Name, may)
 			}
 			var got schema
@@ -94,7 +129,7 @@ func surfaces(t *testing.T, h harness.Harness) {
 			}
 		}
 		for _, w := range s.Tools {
-			if (w.Offer == "always" || w.Offer == "local") && !sent[w.Name] {
+			if (w.Offer == "always" || w.Offer == "local" && !env.Large) && !sent[w.Name] {
 				t.Errorf("%s: %s is missing", about, w.Name)
 			}
 		}
@@ -123,11 +158,37 @@ func compareObject(where string, want map[string]node, got schema) (diffs []stri
 	return diffs
 }
 
-func compareNode(where string, w node, g schema) (diffs []string) {
-	if kind, ok := w.Type.(string); ok && kind != "any" && kind != g.Type {
-		return []string{fmt.Sprintf("%s: type %s, want %s", where, g.Type, kind)}
+// kindFits reports whether a type is the one wanted, or one of those.
+func kindFits(want any, got string) bool {
+	switch want := want.(type) {
+	case string:
+		return want == "any" || want == got
+	case []any:
+		return slices.Contains(want, any(got))
 	}
-	if !slices.Equal(w.Enum, g.Enum) {
+	return want == nil
+}
+
+func compareNode(where string, w node, g schema) (diffs []string) {
+	if kinds, ok := w.Type.([]any); ok && len(g.AnyOf) > 0 {
+		for _, one := range g.AnyOf {
+			part := w
+			if one.Type == "object" {
+				part.Items = nil
+			} else {
+				part.Properties = nil
+			}
+			diffs = append(diffs, compareNode(where, part, one)...)
+		}
+		if len(g.AnyOf) != len(kinds) {
+			diffs = append(diffs, fmt.Sprintf("%s: %d forms, want %v", where, len(g.AnyOf), kinds))
+		}
+		return diffs
+	}
+	if !kindFits(w.Type, g.Type) {
+		return []string{fmt.Sprintf("%s: type %s, want %v", where, g.Type, w.Type)}
+	}
+	if !slices.Equal(w.Enum, g.Enum) && !(w.FreeEnum && (g.Enum == nil || w.Enum == nil)) {
 		diffs = append(diffs, fmt.Sprintf("%s: enum %v, want %v", where, g.Enum, w.Enum))
 	}
 	pairs := map[string][2]any{

@@ -6,8 +6,6 @@ import (
 	"embed"
 
 	"interpreter/harness"
-	"interpreter/harness/textcall"
-	"interpreter/local/chat"
 	"interpreter/sandbox/action"
 )
 
@@ -16,31 +14,31 @@ var prose embed.FS
 
 // Harness is the value.
 var Harness = harness.Harness{
-	Name:   "minimal",
-	About:  "unknown models, small contexts, quick comparisons",
-	Prose:  prose,
-	Tools:  tools,
-	Decode: decode,
-	Fault:  fault,
+	Name:  "minimal",
+	About: "unknown models, small contexts, quick comparisons",
+	Prose: prose,
+	Tools: tools,
+	Fault: harness.TerseFault,
 }
 
 var tools = []harness.Tool{
-	harness.Row("read", read, saySeen),
-	harness.Choice("bash", bash),
-	harness.Row("edit", edit, sayEdited),
-	harness.Row("write", write, sayWritten),
-	harness.Row("grep", grep, sayLines),
-	harness.Row("find", find, sayFiles),
-	harness.Row("ls", ls, sayEntries),
+	harness.Row("read", harness.TerseRead.Plan, harness.SayTerseRead),
+	harness.Choice("bash", harness.TerseBash.Plan),
+	harness.Row("edit", edit, harness.SayTerseEdited),
+	harness.Row("write", harness.TerseWrite.Plan, harness.SayTerseWritten),
+	harness.Row("grep", harness.TerseGrep.Plan, harness.SayTerseLines),
+	harness.Row("find", harness.TerseFind.Plan, harness.SayTerseFiles),
+	harness.Row("ls", harness.TerseList.Plan, harness.SayTerseEntries),
 	harness.Row("update_plan", harness.UpdatePlan, func(action.Planned) string { return "Plan updated" }),
 }
 
-// budget bounds one result, in bytes: a twelfth of the smallest window worth working in.
-const budget = 20_000
+type editParams struct {
+	Path string `json:"path"`
+	Old  string `json:"old_text"`
+	New  string `json:"new_text"`
+	All  bool   `json:"replace_all,omitempty" default:"false"`
+}
 
-func decode(m chat.Message) (chat.Message, error) {
-	return textcall.Message(m, harness.Specs(tools), func(c chat.Call) bool {
-		step, err := harness.Harness{Tools: tools}.Step(c)
-		return err != nil || step.Need().Effect == action.Reads || step.Need().Effect == action.Thinks
-	})
+func edit(p editParams) action.Edit {
+	return action.Edit{Path: p.Path, Old: p.Old, New: p.New, All: p.All}
 }

@@ -10,7 +10,7 @@ import (
 func fault(tool string, err error) string {
 	switch {
 	case errors.Is(err, action.ErrNoStdin):
-		return "write_stdin: standard input of this command is closed; start it again with tty=true to type into it"
+		return "write_stdin: this command takes no input; one started with tty=true does"
 	case errors.Is(err, action.ErrNoSession):
 		return "write_stdin: unknown session; it has ended and was collected, or the number is wrong"
 	case tool == "apply_patch" && !anyOf(err):

@@ -6,8 +6,6 @@ import (
 	"embed"
 
 	"interpreter/harness"
-	"interpreter/harness/textcall"
-	"interpreter/local/chat"
 	"interpreter/sandbox/action"
 )
 
@@ -22,7 +20,6 @@ var Harness = harness.Harness{
 	Tools:    tools,
 	Parallel: true,
 	Open:     open,
-	Decode:   decode,
 	Fault:    fault,
 }
 
@@ -31,17 +28,10 @@ var tools = []harness.Tool{
 	harness.Choice("write_stdin", writeStdin),
 	harness.Row("apply_patch", applyPatch, sayPatched),
 	harness.Row("update_plan", harness.UpdatePlan, func(action.Planned) string { return "Plan updated" }),
-	harness.Row("view_image", viewImage, sayImage).If(func(e harness.Environment) bool { return e.Vision }),
-	harness.Row("request_user_input", requestInput, sayAnswers).If(func(e harness.Environment) bool { return e.Interactive }),
+	harness.Row("view_image", viewImage, sayImage).If(harness.Vision),
+	harness.Row("request_user_input", requestInput, sayAnswers).If(harness.Interactive),
 	harness.Choice("shell_command", shellCommand).Hide(),
 	harness.Choice("shell", shell).Hide(),
 	harness.Choice("local_shell", shell).Hide(),
 	harness.Choice("container.exec", shell).Hide(),
-}
-
-func decode(m chat.Message) (chat.Message, error) {
-	return textcall.Message(m, harness.Specs(tools), func(c chat.Call) bool {
-		step, err := harness.Harness{Tools: tools}.Step(c)
-		return err != nil || step.Need().Effect == action.Reads || step.Need().Effect == action.Thinks
-	})
 }

@@ -30,7 +30,7 @@ func ask(p askParams) action.Ask {
 // sayAnswers lists the answers in the order of the questions, whose ids are their numbers.
 func sayAnswers(t action.Told) string {
 	if len(t.Answers) == 0 {
-		return "The user declined to answer. Go on with what you know, or say what is missing."
+		return "No answer came. Go on with what you know, or say what is missing."
 	}
 	var lines []string
 	for n := 1; n <= 4; n++ {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"interpreter/harness"
 	"interpreter/sandbox/action"
 )
 
@@ -31,7 +32,11 @@ func sayEdited(c action.Changed) string {
 	if c.Spots != 1 {
 		places = fmt.Sprintf("%d places", c.Spots)
 	}
-	return fmt.Sprintf("Edited %s in %s.", f.Path, places) + notes(c) + snippet(f)
+	text := fmt.Sprintf("Edited %s in %s.", f.Path, places)
+	if c.Level > "E1" {
+		text += " old_string was matched loosely; see whether the lines are as you want them."
+	}
+	return text + notes(c) + snippet(f)
 }
 
 // around and longest bound the lines shown after an edit.
@@ -82,7 +87,7 @@ func sayWritten(c action.Changed) string {
 	case c.Same:
 		return fmt.Sprintf("%s has this content already; nothing was written.", f.Path) + notes(c)
 	case f.Kind == action.Added:
-		return fmt.Sprintf("Created and wrote new file: %s (%d lines).", f.Path, lineCount(f.After)) + notes(c)
+		return fmt.Sprintf("%s is new and holds %s.", f.Path, harness.Lines(f.After)) + notes(c)
 	}
-	return fmt.Sprintf("Overwrote file: %s (%d lines).", f.Path, lineCount(f.After)) + notes(c)
+	return fmt.Sprintf("%s now holds %s, in place of what it had.", f.Path, harness.Lines(f.After)) + notes(c)
 }

@@ -6,9 +6,7 @@ import (
 	"embed"
 
 	"interpreter/harness"
-	"interpreter/harness/textcall"
 	"interpreter/local/chat"
-	"interpreter/sandbox/action"
 )
 
 //go:embed *.md
@@ -16,15 +14,19 @@ var prose embed.FS
 
 // Harness is the value.
 var Harness = harness.Harness{
-	Name:     "qwen-code",
-	About:    "Qwen and QwQ",
-	Models:   []string{"*qwen*", "qwq*", "*/qwq*"},
+	Name:  "qwen-code",
+	About: "Qwen and QwQ",
+	Suits: harness.Suits{
+		Models:        []string{"*qwen*", "qwq*", "*/qwq*"},
+		Vendors:       []string{"qwen", "dashscope"},
+		Addresses:     []string{"dashscope.aliyuncs.com/compatible-mode", "dashscope-intl.aliyuncs.com/compatible-mode"},
+		Architectures: []string{"qwen"},
+	},
 	Prose:    prose,
 	Tools:    tools,
 	Parallel: true,
 	Open:     open,
 	Shape:    shape,
-	Decode:   decode,
 	Digest:   digest,
 	Fault:    fault,
 }
@@ -38,7 +40,9 @@ var tools = []harness.Tool{
 	harness.Row("write_file", write, sayWritten),
 	harness.Choice("run_shell_command", shell),
 	harness.Row("todo_write", todo, sayTodo),
-	harness.Row("ask_user_question", ask, sayAnswers).If(func(e harness.Environment) bool { return e.Interactive }),
+	harness.Row("web_fetch", fetch, sayFetched).If(harness.Fetch),
+	harness.Row("exit_plan_mode", exitPlan, sayPlan).If(harness.Interactive),
+	harness.Row("ask_user_question", ask, sayAnswers).If(harness.Interactive),
 	harness.Row("search_file_content", grep, sayLines).Hide(),
 	harness.Row("replace", edit, sayEdited).Hide(),
 }
@@ -47,11 +51,4 @@ var tools = []harness.Tool{
 // read, and the whole conversation is read again.
 func shape(_ harness.Environment, req *chat.Request) {
 	req.Extra = map[string]any{"chat_template_kwargs": map[string]any{"preserve_thinking": true}}
-}
-
-func decode(m chat.Message) (chat.Message, error) {
-	return textcall.Message(m, harness.Specs(tools), func(c chat.Call) bool {
-		step, err := harness.Harness{Tools: tools}.Step(c)
-		return err != nil || step.Need().Effect == action.Reads || step.Need().Effect == action.Thinks
-	})
 }

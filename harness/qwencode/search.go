@@ -38,7 +38,7 @@ var ignoreFiles = []string{".qwenignore"}
 
 func sayEntries(f action.Found) string {
 	if len(f.Hits) == 0 {
-		return fmt.Sprintf("Directory %s is empty.", f.Where)
+		return fmt.Sprintf("Nothing is in %s.", f.Where)
 	}
 	hits := append([]action.Hit(nil), f.Hits...)
 	sort.SliceStable(hits, func(i, j int) bool { return hits[i].Dir && !hits[j].Dir })
@@ -65,7 +65,7 @@ func glob(p globParams) action.Find {
 
 func sayFiles(f action.Found) string {
 	if len(f.Hits) == 0 {
-		return fmt.Sprintf("No files found matching \"%s\" within %s.", f.Pattern, f.Where)
+		return fmt.Sprintf("No file matches \"%s\" in %s.", f.Pattern, f.Where)
 	}
 	lines := make([]string, 0, len(f.Hits))
 	for _, h := range f.Hits {
@@ -115,7 +115,7 @@ func sayLines(f action.Found) string {
 		filter = fmt.Sprintf(" (filter: \"%s\")", f.Glob)
 	}
 	if len(f.Hits) == 0 {
-		return fmt.Sprintf("No matches found for pattern \"%s\" in %s%s.", f.Pattern, f.Where, filter)
+		return fmt.Sprintf("Nothing matches \"%s\" in %s%s.", f.Pattern, f.Where, filter)
 	}
 	var b strings.Builder
 	left, more := 0, f.More

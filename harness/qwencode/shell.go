@@ -82,27 +82,60 @@ func sayRan(r action.Ran, p shellParams, limit time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Command: %s\nDirectory: %s\nOutput: %s\nError: %s\nExit Code: %d\nSignal: %s\nProcess Group PGID: %s",
 		p.Command, dir, output(r), trouble, r.Exit.Code, orNone(r.Exit.Signal), orNone(number(r.PID)))
-	for _, n := range r.Notes {
+	for _, n := range harness.Unsignalled(r) {
 		b.WriteString("\n[" + n + "]")
 	}
 	return b.String()
 }
 
-// output is what was printed. A long one comes with a mark of what is missing and where all of it is; one of very
-// many short lines keeps the first fifth and the last four fifths.
+// output is what was printed. Of a long one the beginning and the end stay, with a mark of what is missing and where all
+// of it is; of very many lines these are the first fifth and the last four fifths.
 func output(r action.Ran) string {
-	text, cut := harness.Clip(strings.TrimRight(r.Output, "\n"), len(r.Output), maxLines, 0.2)
+	text := strings.TrimRight(r.Output, "\n")
 	if text == "" {
 		return "(empty)"
-	}
-	if cut.Bytes == 0 {
-		return text
 	}
 	where := ""
 	if r.Full != "" {
 		where = "; the whole output is in " + r.Full
 	}
-	return fmt.Sprintf("%s... [%d lines truncated%s] ...\n%s", text[:cut.At], cut.Lines, where, text[cut.At:])
+	mark := func(lines int) string { return fmt.Sprintf("... [%d lines truncated%s] ...\n", lines, where) }
+	g := r.Gap
+	if g == nil || g.At+g.Mark > len(text) {
+		text, cut := harness.Clip(text, len(text), maxLines, 0.2)
+		if cut.Bytes == 0 {
+			return text
+		}
+		return text[:cut.At] + mark(cut.Lines) + text[cut.At:]
+	}
+	head, rest := text[:g.At], text[g.At+g.Mark:]
+	tail := unmarked(rest)
+	first, last := min(maxLines/5, g.First-1), min(maxLines*4/5, g.Total-g.Last)
+	if g.First-1+g.Total-g.Last <= maxLines {
+		first, last = g.First-1, g.Total-g.Last
+	}
+	head, _ = harness.Clip(head, len(head), max(first, 1), 1)
+	signs := rest[:len(rest)-len(tail)]
+	tail, _ = harness.Clip(tail, len(tail), max(last, 1), 0)
+	if head != "" && !strings.HasSuffix(head, "\n") {
+		head += "\n"
+	}
+	return head + mark(g.Total-first-last) + signs + tail
+}
+
+// telling is a line from the middle of a long output that tells what went wrong: it comes with its number.
+var telling = regexp.MustCompile(`^\d+: `)
+
+// unmarked is what stands behind such lines.
+func unmarked(text string) string {
+	for telling.MatchString(text) {
+		at := strings.IndexByte(text, '\n')
+		if at < 0 {
+			return ""
+		}
+		text = text[at+1:]
+	}
+	return text
 }
 
 func orNone(text string) string {

@@ -48,5 +48,5 @@ func sayTodo(p action.Planned) string {
 		return "The todo list was saved."
 	}
 	return "The todo list was saved.\n\n<system-reminder>\nThe list is now:\n" + string(bytes.TrimSpace(b.Bytes())) +
-		"\nGo on with the item in progress. Do not mention this reminder.\n</system-reminder>"
+		"\nGo on with the item in progress; the user need not hear of this.\n</system-reminder>"
 }
