@@ -41,10 +41,7 @@ func Docs(o DocOptions) (docs []harness.Doc, warnings []string) {
 	if o.GlobalOnly {
 		return global, warnings
 	}
-	names := []string{override, agents, "CLAUDE.md"}
-	if o.Fallbacks != nil {
-		names = append([]string{override, agents}, o.Fallbacks...)
-	}
+	names := Names(o.Fallbacks)
 	room := o.MaxBytes
 	if room <= 0 {
 		room = docBytes
@@ -69,6 +66,15 @@ func Docs(o DocOptions) (docs []harness.Doc, warnings []string) {
 	}
 	slices.Reverse(project)
 	return append(global, project...), warnings
+}
+
+// Names are those of the instruction files of a folder, of which the first that is there counts. fallbacks are as in
+// DocOptions.
+func Names(fallbacks []string) []string {
+	if fallbacks == nil {
+		fallbacks = []string{"CLAUDE.md"}
+	}
+	return append([]string{override, agents}, fallbacks...)
 }
 
 func globalDoc(home string) ([]harness.Doc, []string) {

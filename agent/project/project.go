@@ -1,6 +1,6 @@
 // Package project is what is known of a workspace before the first word: where it is, its git facts, its
-// instruction files, what lies in it. It reads files and starts nothing, not even git: a repository one has just
-// cloned may say what git should run.
+// instruction files, what lies in it. It reads files. The one program it starts is git, for Status, and in a box: a
+// repository one has just cloned may say what git should run.
 package project
 
 import (
