@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"interpreter/harness"
+	"interpreter/harness/claudecode"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/qwencode"
@@ -17,6 +18,7 @@ import (
 func All() []harness.Harness {
 	return []harness.Harness{
 		native.Harness,
+		claudecode.Harness,
 		qwencode.Harness,
 		qwencode.Newer,
 		minimal.Harness,
