@@ -9,6 +9,7 @@ import (
 
 	"interpreter/harness"
 	"interpreter/harness/claudecode"
+	"interpreter/harness/claudecodebare"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/qwencode"
@@ -21,6 +22,7 @@ func All() []harness.Harness {
 		claudecode.Harness,
 		qwencode.Harness,
 		qwencode.Newer,
+		claudecodebare.Harness,
 		minimal.Harness,
 	}
 }
