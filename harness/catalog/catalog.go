@@ -13,12 +13,14 @@ import (
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/qwencode"
+	"interpreter/harness/zcode"
 )
 
 // All lists the harnesses in the order they are shown and tried: a model that several suit gets the first of them.
 func All() []harness.Harness {
 	return []harness.Harness{
 		native.Harness,
+		zcode.Harness,
 		claudecode.Harness,
 		qwencode.Harness,
 		qwencode.Newer,
