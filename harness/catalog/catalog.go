@@ -10,6 +10,7 @@ import (
 	"interpreter/harness"
 	"interpreter/harness/claudecode"
 	"interpreter/harness/claudecodebare"
+	"interpreter/harness/kimicode"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/qwencode"
@@ -22,6 +23,7 @@ func All() []harness.Harness {
 		native.Harness,
 		zcode.Harness,
 		claudecode.Harness,
+		kimicode.Harness,
 		qwencode.Harness,
 		qwencode.Newer,
 		claudecodebare.Harness,
