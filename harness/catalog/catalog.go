@@ -10,6 +10,7 @@ import (
 	"interpreter/harness"
 	"interpreter/harness/claudecode"
 	"interpreter/harness/claudecodebare"
+	"interpreter/harness/kimicli"
 	"interpreter/harness/kimicode"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
@@ -27,6 +28,7 @@ func All() []harness.Harness {
 		qwencode.Harness,
 		qwencode.Newer,
 		claudecodebare.Harness,
+		kimicli.Harness,
 		minimal.Harness,
 	}
 }
