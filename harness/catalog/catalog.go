@@ -10,6 +10,7 @@ import (
 	"interpreter/harness"
 	"interpreter/harness/claudecode"
 	"interpreter/harness/claudecodebare"
+	"interpreter/harness/deepseektui"
 	"interpreter/harness/kimicli"
 	"interpreter/harness/kimicode"
 	"interpreter/harness/minimal"
@@ -29,6 +30,7 @@ func All() []harness.Harness {
 		qwencode.Newer,
 		claudecodebare.Harness,
 		kimicli.Harness,
+		deepseektui.Harness,
 		minimal.Harness,
 	}
 }
