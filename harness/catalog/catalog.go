@@ -15,6 +15,7 @@ import (
 	"interpreter/harness/kimicode"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
+	"interpreter/harness/opencode"
 	"interpreter/harness/qwencode"
 	"interpreter/harness/zcode"
 )
@@ -31,6 +32,7 @@ func All() []harness.Harness {
 		claudecodebare.Harness,
 		kimicli.Harness,
 		deepseektui.Harness,
+		opencode.Harness,
 		minimal.Harness,
 	}
 }
