@@ -16,6 +16,7 @@ import (
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/opencode"
+	"interpreter/harness/pi"
 	"interpreter/harness/qwencode"
 	"interpreter/harness/zcode"
 )
@@ -33,6 +34,7 @@ func All() []harness.Harness {
 		kimicli.Harness,
 		deepseektui.Harness,
 		opencode.Harness,
+		pi.Harness,
 		minimal.Harness,
 	}
 }
