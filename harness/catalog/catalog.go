@@ -13,6 +13,7 @@ import (
 	"interpreter/harness/deepseektui"
 	"interpreter/harness/kimicli"
 	"interpreter/harness/kimicode"
+	"interpreter/harness/littlecoder"
 	"interpreter/harness/minimal"
 	"interpreter/harness/native"
 	"interpreter/harness/opencode"
@@ -34,6 +35,7 @@ func All() []harness.Harness {
 		kimicli.Harness,
 		deepseektui.Harness,
 		opencode.Harness,
+		littlecoder.Harness,
 		pi.Harness,
 		minimal.Harness,
 	}
