@@ -15,6 +15,7 @@ import (
 	"interpreter/harness/kimicode"
 	"interpreter/harness/littlecoder"
 	"interpreter/harness/minimal"
+	"interpreter/harness/minisweagent"
 	"interpreter/harness/native"
 	"interpreter/harness/opencode"
 	"interpreter/harness/pi"
@@ -38,6 +39,8 @@ func All() []harness.Harness {
 		littlecoder.Harness,
 		pi.Harness,
 		minimal.Harness,
+		minisweagent.Harness,
+		minisweagent.Variant,
 	}
 }
 
