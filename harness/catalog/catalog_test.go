@@ -38,6 +38,19 @@ func TestEveryHarnessIsListed(t *testing.T) {
 			t.Errorf("%s has no About", h.Name)
 		}
 	}
+	seen := map[string]bool{}
+	for _, h := range All() {
+		if base, variant, ok := strings.Cut(h.Name, "@"); ok {
+			if _, err := Named(base); err != nil || variant == "" || len(h.Suits.Models) > 0 {
+				t.Errorf("%s is a variant of nothing, or is chosen by itself", h.Name)
+			}
+			found++
+		}
+		if seen[h.Name] {
+			t.Errorf("%s stands in the list twice", h.Name)
+		}
+		seen[h.Name] = true
+	}
 	if found != len(All()) {
 		t.Errorf("%d harnesses in folders, %d in the list", found, len(All()))
 	}
@@ -50,7 +63,7 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	_, err := Named("Qwen")
-	if err == nil || !strings.Contains(err.Error(), "native, qwen-code, minimal") {
+	if err == nil || !strings.Contains(err.Error(), "there are native, ") || !strings.Contains(err.Error(), ", minimal, ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -69,18 +82,33 @@ func TestFor(t *testing.T) {
 		{Model{Name: "library/qwq"}, "qwen-code", "qwq"},
 		{Model{Name: "notqwq"}, "native", "no rule"},
 		{Model{Name: "deepseek-r1-distill-qwen-32b"}, "qwen-code", "qwen"},
-		{Model{Name: "deepseek-r1:8b"}, "native", "claude-code-bare"},
-		{Model{Name: "claude-merge-qwen"}, "native", "claude-code;"},
-		{Model{Name: "kimi-k2"}, "native", "kimi-code"},
-		{Model{Name: "glm-4.7-flash"}, "native", "zcode"},
-		{Model{Name: "zai-org/GLM-4.5"}, "native", "zcode"},
+		{Model{Name: "deepseek-r1:8b"}, "claude-code-bare", "contains deepseek"},
+		{Model{Name: "deepseek-v3.1:671b", Provider: "ollama", Architecture: "deepseek2"}, "claude-code-bare", "contains deepseek"},
+		{Model{Name: "claude-merge-qwen"}, "claude-code", "contains claude"},
+		{Model{Name: "openrouter/anthropic/x"}, "claude-code", "contains anthropic"},
+		{Model{Name: "kimi-k2"}, "kimi-code", "contains kimi"},
+		{Model{Name: "moonshotai/Kimi-K3"}, "kimi-code", "contains kimi"},
+		{Model{Name: "glm-4.7-flash"}, "zcode", "starts with glm"},
+		{Model{Name: "zai-org/GLM-4.5"}, "zcode", "glm"},
+		{Model{Name: "GLM-4.7-Flash-Q4_K_M.gguf", Wire: "chat"}, "zcode", "glm"},
+		{Model{Name: "glm-4.6", Wire: "messages"}, "zcode", "glm"},
+		{Model{Name: "x", Provider: "zai"}, "zcode", "provider contains zai"},
 		{Model{Name: "gpt-oss:20b"}, "native", "no rule"},
 		{Model{Name: "devstral", Provider: "ollama", Architecture: "llama"}, "native", "no rule"},
 		{Model{Name: "my-model", Architecture: "qwen3moe"}, "qwen-code", "architecture is qwen3moe"},
-		{Model{Name: "kimi-thing", Architecture: "qwen3"}, "native", "kimi-code"},
-		{Model{Name: "x", Wire: "messages"}, "native", "messages"},
+		{Model{Name: "my-model", Architecture: "deepseek2"}, "claude-code-bare", "architecture is deepseek2"},
+		{Model{Name: "my-model", Architecture: "glm4moe"}, "zcode", "architecture is glm4moe"},
+		{Model{Name: "my-model", Architecture: "deepseek2", Template: "[gMASK]<sop>{{ .System }}"}, "zcode", "chat template"},
+		{Model{Name: "my-model", Architecture: "deepseek2", Template: "<|im_system|>system<|im_middle|><|tool_calls_section_begin|>"}, "kimi-code", "chat template"},
+		{Model{Name: "kimi-thing", Architecture: "qwen3"}, "kimi-code", "contains kimi"},
+		{Model{Name: "qwen3:8b", Wire: "messages"}, "claude-code", "messages wire"},
+		{Model{Name: "x", Wire: "messages"}, "claude-code", "messages wire"},
+		{Model{Name: "x", BaseURL: "https://api.moonshot.cn/v1"}, "kimi-code", "base URL"},
 		{Model{Name: "x", BaseURL: "https://dashscope.aliyuncs.com/compatible-mode/v1"}, "qwen-code", "base URL"},
 		{Model{Name: "x", ProviderName: "Qwen Cloud"}, "qwen-code", "provider name contains qwen"},
+		{Model{Name: "gemma4:e4b", Architecture: "gemma4", Listed: "little-coder"}, "little-coder", "catalogue"},
+		{Model{Name: "qwen3.5:4b", Listed: "little-coder"}, "qwen-code", "contains qwen"},
+		{Model{Name: "x", Listed: "nosuch"}, "native", "no rule"},
 		{Model{}, "native", "no rule"},
 	} {
 		h, why := For(tt.m)
