@@ -20,6 +20,7 @@ import (
 	"interpreter/harness/opencode"
 	"interpreter/harness/pi"
 	"interpreter/harness/qwencode"
+	"interpreter/harness/sweagent"
 	"interpreter/harness/zcode"
 )
 
@@ -41,6 +42,7 @@ func All() []harness.Harness {
 		minimal.Harness,
 		minisweagent.Harness,
 		minisweagent.Variant,
+		sweagent.Harness,
 	}
 }
 
