@@ -21,6 +21,7 @@ import (
 	"interpreter/harness/pi"
 	"interpreter/harness/qwencode"
 	"interpreter/harness/sweagent"
+	"interpreter/harness/terminus2"
 	"interpreter/harness/zcode"
 )
 
@@ -43,6 +44,7 @@ func All() []harness.Harness {
 		minisweagent.Harness,
 		minisweagent.Variant,
 		sweagent.Harness,
+		terminus2.Harness,
 	}
 }
 
