@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,9 +22,13 @@ type task struct {
 	step  harness.Step
 	need  action.Need
 	key   string
-	fault error // there is no step
-	twin  *task // an equal call of the same answer, with none between that could change its result; that one runs
+	fault error   // there is no step
+	last  *string // … because the call says that the work is done, with this last word
+	twin  *task   // an equal call of the same answer, with none between that could change its result; that one runs
 	grant []string
+	guess bool     // something in its values was mended
+	other []string // what of it was written another way than it should be
+	room  int      // bytes its result may have; 0: any number
 
 	did     *event.Did
 	outcome action.Outcome
@@ -36,36 +42,60 @@ type task struct {
 const sideways = 8
 
 // act carries out the calls of an answer: those that only read side by side, all others one after another. Each
-// gets one Did, in call order.
-func (t *turn) act(ctx context.Context, said event.Said) error {
+// gets one Did, in call order. A step may end the turn; what was called behind it is not run.
+func (t *turn) act(ctx context.Context, said event.Said) (done bool, err error) {
 	t.tries.justNow, t.begun = false, ""
+	ctx = action.WithAnswer(ctx, t.answers)
 	if said.Finish == chat.CutShort {
-		return t.cutCalls(ctx, said.Message.Calls)
+		return false, t.cutCalls(ctx, said)
 	}
 	t.tries.cut = 0
 	tasks := t.tasks(said.Message.Calls)
 	for i := 0; i < len(tasks); {
 		n := 1
-		for n < sideways && reads(tasks[i]) && i+n < len(tasks) && reads(tasks[i+n]) {
+		for n < t.sideways() && reads(tasks[i]) && i+n < len(tasks) && reads(tasks[i+n]) {
 			n++
 		}
 		if err := t.carry(ctx, tasks[i:i+n]); err != nil {
-			return err
+			return false, err
 		}
-		i += n
+		if i += n; t.ending == nil {
+			continue
+		}
+		if err := t.refuseAll(said.Message.Calls[i:], wordsOver); err != nil {
+			return false, err
+		}
+		last := *t.ending
+		defer func() { t.ending, t.parting = nil, nil }()
+		return t.finalWord(last, said)
 	}
 	switch {
 	case t.calls > t.cfg.MaxCalls:
-		return t.wrapUp(ctx, fmt.Sprintf("the limit of %d tool calls in a turn is reached", t.cfg.MaxCalls))
+		return false, t.wrapUp(ctx, fmt.Sprintf("the limit of %d tool calls in a turn is reached", t.cfg.MaxCalls))
 	case t.repeats.over:
-		return t.wrapUp(ctx, "the model kept repeating calls that change nothing")
+		return false, t.wrapUp(ctx, "the model kept repeating calls that change nothing")
 	}
-	return nil
+	return false, nil
+}
+
+// sideways is how many reading calls run at once. Small models get theirs one after another.
+func (t *turn) sideways() int {
+	if t.cfg.Class == Small {
+		return 1
+	}
+	return sideways
 }
 
 // cutCalls answers calls that the length limit cut off. A model that only ever gets so far must not go on for ever.
-func (t *turn) cutCalls(ctx context.Context, calls []chat.Call) error {
-	if err := t.refuseAll(calls, wordsCutCall); err != nil {
+func (t *turn) cutCalls(ctx context.Context, said event.Said) error {
+	words := wordsCutCall
+	if n := said.Usage.Output; n > 1 {
+		words = fmt.Sprintf(wordsCutCallAt, n)
+	}
+	if err := t.mend(event.CutAnswer, "its calls were not run, and asked for again"); err != nil {
+		return err
+	}
+	if err := t.refuseAll(said.Message.Calls, words); err != nil {
 		return err
 	}
 	if t.tries.cut++; t.tries.cut > maxCut {
@@ -95,8 +125,15 @@ func (t *turn) tasks(calls []chat.Call) []*task {
 	first := map[string]*task{}
 	tasks := make([]*task, len(calls))
 	for i, c := range calls {
-		k := &task{call: c}
+		k := &task{call: c, guess: slices.Contains(t.guessed, i), other: t.spelled[i]}
 		k.step, k.fault = t.cfg.Harness.Step(c)
+		var unknown *harness.UnknownToolError
+		if errors.As(k.fault, &unknown) {
+			if text, ok := harness.Finishing(c.Name, c.Args); ok {
+				k.last = &text
+			}
+			unknown.Offered(t.fold.Opened().Tools)
+		}
 		if k.fault == nil {
 			k.need = t.cfg.Workspace.NeedOf(k.step)
 			k.key = keyOf(k.step.Tool, c)
@@ -124,6 +161,7 @@ func (t *turn) carry(ctx context.Context, tasks []*task) error {
 			break
 		}
 		if k.did == nil && k.twin == nil {
+			k.room = t.resultRoom()
 			runs.Go(func() { k.run(ctx, t.cfg.Workspace) })
 		}
 	}
@@ -151,10 +189,23 @@ func (t *turn) before(ctx context.Context, k *task) error {
 		return err
 	}
 	t.calls++
+	if k.last != nil {
+		t.ending = k.last
+		k.refuse(event.Completed, "", wordsDone)
+		return t.mend(event.FinishCalled, k.call.Name)
+	}
 	if k.fault != nil {
 		t.repeats.miss(k.call)
-		k.refuse(event.Failing, k.fault.Error(), t.cfg.Harness.Say(k.call.Name, k.fault))
+		k.refuse(event.Failing, k.fault.Error(), t.cfg.Harness.Say(k.call.Name, k.fault)+t.notes.fault(k, t.fold.Opened().Tools))
 		return nil
+	}
+	if other := append(slices.Clone(k.other), k.step.Spelled...); len(other) > 0 || len(k.step.Note) > 0 {
+		if len(other) == 0 {
+			other = k.step.Note
+		}
+		if err := t.mend(event.OtherSpelling, strings.Join(other, ", ")); err != nil {
+			return err
+		}
 	}
 	title := k.step.Title()
 	if err := t.add(event.Started{CallID: k.call.ID, Tool: k.call.Name, Title: title, Need: k.need}); err != nil {
@@ -167,13 +218,13 @@ func (t *turn) before(ctx context.Context, k *task) error {
 		k.refuse(event.Declined, "limit of calls reached", fmt.Sprintf(wordsLimit, t.cfg.MaxCalls))
 	case k.twin != nil, polls(k.step):
 	default:
-		if r := t.repeats.before(k.key, k.need); r.words != "" {
+		if r := t.repeats.before(k.key, k.need, lasting(k.step.Action)); r.words != "" {
 			status, why := event.Declined, "repeated without change"
 			if r.pointer {
 				status, why = event.Completed, ""
 			}
-			k.refuse(status, why, r.words)
-			return nil
+			k.refuse(status, why, t.repeated(k, r.words, false))
+			return t.mend(event.Repetition, "not run again")
 		}
 	}
 	if k.did != nil || k.twin != nil {
@@ -195,7 +246,7 @@ func (k *task) run(ctx context.Context, w *action.Workspace) {
 			k.panic = fmt.Sprintf("%s: %v\n%s", k.call.Name, p, debug.Stack())
 		}
 	}()
-	ctx = action.WithCall(ctx, k.call.ID)
+	ctx = action.WithRoom(action.WithCall(ctx, k.call.ID), k.room)
 	if len(k.grant) > 0 {
 		ctx = action.WithApproved(ctx, k.grant...)
 	}
@@ -230,7 +281,7 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 		d.Words = t.cfg.Harness.Say(k.call.Name, k.err)
 	default:
 		d.Outcome, d.Words = k.outcome, k.words
-		if ran, ok := k.outcome.(action.Ran); ok && ran.Session == 0 && ran.Exit.Code != 0 {
+		if ran, ok := k.outcome.(action.Ran); ok && ran.Session == 0 && ran.Exit.Code != 0 && !stops(k.step) {
 			d.Status = event.Failing
 		}
 		if seen, ok := k.outcome.(action.Seen); ok && len(seen.Image) > 0 && t.cfg.Env.Vision {
@@ -238,40 +289,38 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 		}
 	}
 	whole := strings.ToValidUTF8(d.Words, "\uFFFD")
-	d.Words = t.bounded(whole)
+	d.Words = t.bounded(whole, d.Outcome)
 	if seen, ok := d.Outcome.(action.Seen); ok && len(d.Words) < len(whole) {
 		t.cfg.Workspace.Forget(seen.Real) // what was cut here must be shown again when it is asked for
 	}
-	if k.twin == nil && !polls(k.step) && ctx.Err() == nil {
-		d.Words += t.repeats.after(k.key, k.need, d.Words, k.outcome)
+	if changed, ok := d.Outcome.(action.Changed); ok && k.twin == nil && changed.Level > "E1" {
+		if err := t.mend(event.LooseEdit, t.loosely(changed)); err != nil {
+			return err
+		}
 	}
-	if ran, ok := d.Outcome.(action.Ran); ok && polls(k.step) {
-		d.Words += t.repeats.looked(ran)
-	}
-	if left := t.cfg.MaxCalls - t.calls; left == 5 {
-		d.Words += fmt.Sprintf(wordsFewLeft, left)
-	}
+	t.remark(ctx, k, &d)
 	k.did = &d
-	return t.add(d)
+	if err := t.add(d); err != nil {
+		return err
+	}
+	if k.step.Ends != nil && k.twin == nil && d.Outcome != nil && ctx.Err() == nil {
+		if last, ended := k.step.Ends(d.Outcome); ended && t.ending == nil {
+			if t.ending = &last; k.step.Parting != nil {
+				t.parting = func(said string) string { return k.step.Parting(d.Outcome, said) }
+			}
+		}
+	}
+	return nil
+}
+
+// stops reports whether a step ends a command: that such a one did not end well is what was wanted.
+func stops(s harness.Step) bool {
+	_, ok := s.Action.(action.Stop)
+	return ok
 }
 
 func (t *turn) aborted(tool string) string {
 	return t.cfg.Harness.Say(tool, &harness.AbortedError{})
-}
-
-// bounded cuts a result that would fill the window by itself. Tools bound their own; this is the last guard.
-func (t *turn) bounded(words string) string {
-	window := t.window()
-	if window <= 0 {
-		return words
-	}
-	room := max(1500, int(charsPerToken*float64(min(window/4, max(window-t.size(), 0)/2))))
-	if len(words) <= room {
-		return words
-	}
-	head, tail := words[:room/3], words[len(words)-room*2/3:]
-	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[%d of %d bytes left out here]\n", len(words)-len(head)-len(tail), len(words)) +
-		strings.ToValidUTF8(tail, "")
 }
 
 // wrapUp gives the model its last word: one answer, whose calls are refused.
@@ -282,7 +331,7 @@ func (t *turn) wrapUp(ctx context.Context, why string) error {
 	if err := t.add(event.Warned{Text: why + "; it was asked to sum up"}); err != nil {
 		return err
 	}
-	said, err := t.stream(ctx, t.request(), true)
+	said, err := t.stream(ctx, t.request(), ear{tells: true})
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -92,6 +94,28 @@ type world struct {
 	model *practice.Model
 	box   *sandboxtest.Box
 	log   *event.Log
+	sent  *requests
+}
+
+// requests are what a session sent, each with how often the conversation had been replaced by then.
+type requests struct {
+	chat.Model
+	log *event.Log
+	mu  sync.Mutex
+	all []sent
+}
+
+type sent struct {
+	chat.Request
+	epoch int
+}
+
+func (r *requests) Stream(ctx context.Context, req chat.Request) iter.Seq2[chat.Delta, error] {
+	r.mu.Lock()
+	epoch := len(bodies[event.Compacted](r.log)) + len(bodies[event.Opened](r.log))
+	r.all = append(r.all, sent{req, epoch})
+	r.mu.Unlock()
+	return r.Model.Stream(ctx, req)
 }
 
 // start makes a session whose model plays a script. change may alter the configuration.
@@ -109,8 +133,9 @@ func startIn(t *testing.T, dir string, log *event.Log, script string, change ...
 	policy := sandboxtest.Writable(t, dir)
 	box := sandboxtest.New(t, policy)
 	w := &world{t: t, dir: policy.Dir, model: practice.NewModel(parsed), box: box, log: log}
+	w.sent = &requests{Model: w.model, log: log}
 	cfg := Config{
-		Model: w.model, ModelName: "m", Provider: "p", Window: 65536, Harness: plain(), HarnessWhy: "test",
+		Model: w.sent, ModelName: "m", Provider: "p", Window: 65536, Harness: plain(), HarnessWhy: "test",
 		Env:       harness.Environment{Dir: policy.Dir, Sandbox: string(policy.Mode)},
 		Workspace: &action.Workspace{Dir: policy.Dir, Box: box, Env: sandboxtest.Environ(), Shell: "/bin/sh"},
 		Approval:  approve.OnRequest, Log: log,
@@ -209,16 +234,27 @@ func (w *world) consistent() {
 	if running {
 		w.t.Error("a turn has not ended")
 	}
-	w.prefixes(w.model.Requests())
+	w.prefixes()
 }
 
-// prefixes checks the prefix law. Where a new opening or a compaction stands between two requests it starts over.
-func (w *world) prefixes(requests []chat.Request) {
+// prefixes checks the prefix law over all that was sent: each request is the one before it plus a tail, except where a
+// compaction or another opening stands between them. Requests for a summary, which may leave out what does not fit, and
+// warm-ups, which are answered by one token, are no part of the conversation.
+func (w *world) prefixes() {
 	w.t.Helper()
-	if len(bodies[event.Compacted](w.log)) > 0 || len(bodies[event.Opened](w.log)) > 1 {
-		return
+	w.sent.mu.Lock()
+	defer w.sent.mu.Unlock()
+	epochs := map[int][]chat.Request{}
+	for _, r := range w.sent.all {
+		last := r.Messages[len(r.Messages)-1]
+		if r.Output == 1 || last.Role == chat.User && strings.HasPrefix(last.Text, w.cfg.Harness.CompactPrompt()) {
+			continue
+		}
+		epochs[r.epoch] = append(epochs[r.epoch], r.Request)
 	}
-	checkPrefixes(w.t, requests)
+	for _, requests := range epochs {
+		checkPrefixes(w.t, requests)
+	}
 }
 
 func checkPrefixes(t *testing.T, requests []chat.Request) {
@@ -463,11 +499,12 @@ func TestCallsThatAreAlwaysCut(t *testing.T) {
 
 func TestCallInTextThatWasCutIsNotRun(t *testing.T) {
 	decode := func(c *Config) {
-		c.Harness.Decode = func(m chat.Message) (chat.Message, error) {
+		c.Harness.Decode = func(a harness.Answer) (harness.Reading, error) {
+			m := a.Message
 			if m.Text == "CALL" {
 				m.Text, m.Calls = "", []chat.Call{{Name: "run", Args: json.RawMessage(`{"command":"echo x"}`)}}
 			}
-			return m, nil
+			return harness.Reading{Message: m}, nil
 		}
 	}
 	w := start(t, script("say CALL\nfinish length", "say ok"), decode)
@@ -538,7 +575,8 @@ func TestPanicEndsTheTurnOnly(t *testing.T) {
 
 func TestNudge(t *testing.T) {
 	nudge := func(c *Config) {
-		c.Harness.Nudge = func(m chat.Message) string {
+		c.Harness.Nudge = func(p harness.Pause) string {
+			m := p.Message
 			if strings.HasSuffix(m.Text, ":") {
 				return "go on"
 			}
@@ -554,18 +592,19 @@ func TestNudge(t *testing.T) {
 
 func TestCallsWrittenAsText(t *testing.T) {
 	decode := func(c *Config) {
-		c.Harness.Decode = func(m chat.Message) (chat.Message, error) {
+		c.Harness.Decode = func(a harness.Answer) (harness.Reading, error) {
+			m := a.Message
 			if m.Text == "broken" {
-				return m, &harness.ArgumentsError{Tool: "read", Raw: "{"}
+				return harness.Reading{Message: m}, &harness.ArgumentsError{Tool: "read", Raw: "{"}
 			}
 			if name, ok := strings.CutPrefix(m.Text, "READ "); ok {
 				args, err := json.Marshal(pathParams{name})
 				if err != nil {
-					return m, err
+					return harness.Reading{Message: m}, err
 				}
 				m.Text, m.Calls = "", []chat.Call{{Name: "read", Args: args}}
 			}
-			return m, nil
+			return harness.Reading{Message: m}, nil
 		}
 	}
 	w := start(t, script("raw broken", "raw READ a.txt", "say ok"), decode)
@@ -574,7 +613,7 @@ func TestCallsWrittenAsText(t *testing.T) {
 	if words := w.words(); len(words) != 1 || !strings.Contains(words[0], "hello") {
 		t.Errorf("got %q", words)
 	}
-	if len(bodies[event.Recovered](w.log)) != 1 || len(bodies[event.Injected](w.log)) != 1 {
+	if len(bodies[event.Recovered](w.log)) != 2 || len(bodies[event.Injected](w.log)) != 1 {
 		t.Errorf("recovered %v, injected %v", bodies[event.Recovered](w.log), bodies[event.Injected](w.log))
 	}
 	w = start(t, script("raw broken", "raw broken", "raw broken", "say never"), decode)

@@ -10,68 +10,58 @@ import (
 
 	"interpreter/agent/event"
 	"interpreter/agent/store"
+	"interpreter/harness"
 	"interpreter/local/chat"
-)
-
-// tries counts what is done about answers that are no good, so that each is done a bounded number of times.
-type tries struct {
-	empty     int // in a row
-	prodded   int // reminders after empty answers, in a row
-	cut       int
-	nudged    int
-	justNow   bool // the last answer was nudged already
-	garbled   int  // in a row
-	overflows int
-	shape     int
-}
-
-const (
-	maxEmpty   = 2
-	maxCut     = 3
-	maxNudges  = 2
-	maxGarbled = 2
 )
 
 // ask gets one answer worth keeping and appends it.
 func (t *turn) ask(ctx context.Context) (event.Said, error) {
 	for {
-		said, err := t.stream(ctx, t.request(), true)
-		if overflow := overflowOf(err); overflow != nil {
-			if err := t.shrink(ctx, overflow); err != nil {
-				return event.Said{}, err
-			}
-			continue
-		}
+		req := t.request()
+		said, err := t.stream(ctx, req, ear{tells: true, watch: t.watch})
 		if err != nil {
-			return event.Said{}, t.left(ctx, said, err)
-		}
-		garbled := t.decode(&said)
-		if len(said.Message.Calls) == 0 && strings.TrimSpace(said.Message.Text) == "" && garbled == nil {
-			if err := t.empty(said); err != nil {
+			if err := t.mishap(ctx, said, err); err != nil {
 				return event.Said{}, err
 			}
 			continue
 		}
-		t.tries.empty, t.tries.prodded, t.tries.overflows = 0, 0, 0
+		garbled, err := t.decode(&said)
+		if err != nil {
+			return event.Said{}, err
+		}
+		if again, err := t.worthless(said, garbled); again || err != nil {
+			if err != nil {
+				return event.Said{}, err
+			}
+			continue
+		}
 		t.format = nil
-		t.normalise(&said.Message)
+		if err := t.recovered(garbled == nil); err != nil {
+			return event.Said{}, err
+		}
 		if err := t.add(said); err != nil {
 			return event.Said{}, err
 		}
-		if err := t.distrust(said.Message, garbled); err != nil {
+		if err := t.heed(said, spoken(req), garbled); err != nil {
 			return event.Said{}, err
 		}
 		if garbled == nil {
-			t.tries.garbled = 0
 			return said, nil
 		}
-		if t.tries.garbled++; t.tries.garbled > maxGarbled {
-			return event.Said{}, fmt.Errorf("the model writes calls that cannot be read: %w", garbled)
-		}
-		if err := t.inject("unreadable call", t.cfg.Harness.Say("", garbled)); err != nil {
+		if err := t.correct(garbled); err != nil {
 			return event.Said{}, err
 		}
 	}
+}
+
+// heed learns from an answer that was kept: how much of the request the server read, what the model thinks again and
+// again, and whether it can be trusted to call.
+func (t *turn) heed(said event.Said, sent int, garbled error) error {
+	t.thinking(said.Message.Thinking)
+	if err := t.distrust(said.Message, garbled); err != nil {
+		return err
+	}
+	return t.probe(sent, said.Usage)
 }
 
 // left keeps what the model had said when a person interrupted it: they have read it, and the server has it in its
@@ -87,87 +77,187 @@ func (t *turn) left(ctx context.Context, said event.Said, err error) error {
 	return err
 }
 
-// stream sends a request and puts the answer together. loud tells readers of each piece. With an error comes what was
-// heard until then.
-func (t *turn) stream(ctx context.Context, req chat.Request, loud bool) (event.Said, error) {
-	var said event.Said
-	var text, thinking strings.Builder
-	together := func() event.Said {
-		said.Message.Role = chat.Assistant
-		said.Message.Text = strings.ToValidUTF8(text.String(), "\uFFFD")
-		said.Message.Thinking = strings.ToValidUTF8(thinking.String(), "\uFFFD")
-		return said
-	}
-	for d, err := range t.cfg.Model.Stream(ctx, req) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return together(), err
-		}
-		if d.Wait != nil {
-			text.Reset()
-			thinking.Reset()
-			said = event.Said{}
-			if err := t.add(event.Waited{Wait: *d.Wait}); err != nil {
-				return event.Said{}, err
-			}
-			continue
-		}
-		if d.Notice != "" {
-			if err := t.add(event.Warned{Text: d.Notice}); err != nil {
-				return event.Said{}, err
-			}
-		}
-		if loud && d.Text+d.Thinking != "" {
-			if err := t.add(event.Heard{Text: d.Text, Thinking: d.Thinking}); err != nil {
-				return event.Said{}, err
-			}
-		}
-		text.WriteString(d.Text)
-		thinking.WriteString(d.Thinking)
-		if d.Call != nil {
-			said.Message.Calls = append(said.Message.Calls, *d.Call)
-		}
-		if d.Usage != nil {
-			said.Usage = *d.Usage
-		}
-		if d.Finish != "" {
-			said.Finish = d.Finish
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return together(), err
-	}
-	if said.Finish == "" {
-		said.Finish = chat.Stopped
-	}
-	return together(), nil
-}
-
-// decode finds calls that were written as prose. The error is one that cannot be read.
-func (t *turn) decode(said *event.Said) error {
+// decode finds calls that were written as prose. garbled is a call that must not run as it stands.
+func (t *turn) decode(said *event.Said) (garbled, err error) {
 	h := t.cfg.Harness
-	if h.Decode == nil {
-		return nil
+	said.Message.Calls = harness.Spread(said.Message.Calls)
+	had := len(said.Message.Calls)
+	read := harness.Reading{Message: said.Message}
+	if !h.Text || t.format == nil { // a value that was asked for is no reply in the harness's form
+		read, garbled = h.Read(harness.Answer{Message: said.Message, Finish: said.Finish, Shown: t.shown, Forms: t.forms})
 	}
-	m, err := h.Decode(said.Message)
-	if err != nil {
-		return err
+	m := read.Message
+	found := len(m.Calls) - had
+	if cut := said.Finish == chat.CutShort && found > 0 && !h.Text; garbled == nil && (cut || read.Notice == truncated && len(m.Calls) == 0) {
+		garbled = errCutText // what looks whole may have been meant to go on
 	}
-	n := len(m.Calls) - len(said.Message.Calls)
-	if said.Finish == chat.CutShort && n > 0 {
-		return errCutText // what looks whole may have been meant to go on
+	runs := len(m.Calls)
+	if garbled != nil {
+		runs = 0
 	}
-	if n > 0 {
-		_ = t.add(event.Recovered{What: "call written as text", Detail: fmt.Sprintf("%d call(s)", n)}) // a lost log shows at the next step
+	if err := t.notice(read, runs); err != nil {
+		return nil, err
+	}
+	if garbled != nil {
+		if m.Role == chat.Assistant && (found <= 0 || m.Written != "") {
+			said.Message = m
+		}
+		said.Message.Calls = nil
+		return garbled, nil
 	}
 	m.Role = chat.Assistant
+	t.guessed = nil
+	for _, id := range read.Mended {
+		if i := slices.IndexFunc(m.Calls, func(c chat.Call) bool { return c.ID == id }); i >= 0 {
+			t.guessed = append(t.guessed, i)
+		}
+	}
+	t.spelled = respelled(said.Message.Calls, m.Calls)
 	said.Message = m
-	return nil
+	if read.Whole {
+		said.Finish = chat.Stopped
+	}
+	t.normalise(&said.Message)
+	if found <= 0 {
+		return nil, nil
+	}
+	return nil, t.asText(read.Form, had, said.Message.Calls)
+}
+
+// respelled tells what of calls that a server read had to be mended, by their places.
+func respelled(came, now []chat.Call) map[int][]string {
+	var all map[int][]string
+	for i := range min(len(came), len(now)) {
+		var other []string
+		if came[i].Name != now[i].Name {
+			other = append(other, came[i].Name+" for "+now[i].Name)
+		}
+		if came[i].Raw != "" && now[i].Raw == "" {
+			other = append(other, "arguments that were not quite JSON")
+		}
+		if other == nil {
+			continue
+		}
+		if all == nil {
+			all = map[int][]string{}
+		}
+		all[i] = other
+	}
+	return all
+}
+
+// asText tells of the calls from a place on, which were found in the text of the answer. Those that make no sense are told
+// as failures, not as mended.
+func (t *turn) asText(form string, from int, calls []chat.Call) error {
+	h := t.cfg.Harness
+	words, known := harness.FormInWords(form)
+	if h.Text {
+		for i := range calls {
+			if known { // the form of another family
+				if t.spelled == nil {
+					t.spelled = map[int][]string{}
+				}
+				t.spelled[i] = []string{words}
+			}
+		}
+		return nil
+	}
+	t.Session.mended = true
+	all, good := len(calls)-from, 0
+	for _, c := range calls[from:] {
+		_, err := h.Step(c)
+		if _, finishes := harness.Finishing(c.Name, c.Args); err == nil || finishes {
+			good++
+		}
+	}
+	if good == 0 {
+		return nil
+	}
+	if !known {
+		words = "in another form"
+	}
+	switch {
+	case good < all:
+		words += fmt.Sprintf(", %d of %d calls", good, all)
+	case all > 1:
+		words += fmt.Sprintf(", %d calls", all)
+	}
+	if err := t.tellMend(event.Recovered{What: event.CallAsText, Detail: words, Form: form, Times: good}); err != nil {
+		return err
+	}
+	return t.misread()
 }
 
 var errCutText = errors.New(wordsCutTextCall)
+
+// truncated is what Read says of a call that has no end.
+const truncated = "tool_call_truncated"
+
+// notice tells the person what was odd about an answer, once a turn. runs is how many of its calls are run.
+func (t *turn) notice(read harness.Reading, runs int) error {
+	text := ""
+	switch code := read.Notice; {
+	case code == "":
+		return nil
+	case code == truncated && runs > 0:
+		which, before := "a call", "the call before it is"
+		if read.Lost != "" {
+			which = "a call of " + read.Lost
+		}
+		if runs > 1 {
+			before = fmt.Sprintf("the %d calls before it are", runs)
+		}
+		text = fmt.Sprintf("the answer was cut off inside %s, which was not run; %s run", which, before)
+	case code == truncated:
+		text = "the answer was cut off inside a tool call; nothing of it was run"
+	case code == "unclosed_think":
+		text = "the answer ended inside the model's thoughts, before it said anything"
+	default:
+		text = strings.ReplaceAll(code, "_", " ")
+	}
+	if t.noticed[text] {
+		return nil
+	}
+	if t.noticed == nil {
+		t.noticed = map[string]bool{}
+	}
+	t.noticed[text] = true
+	return t.add(event.Warned{Text: text})
+}
+
+// misread tells the person, once a session, that the server passes this model's calls on as text.
+func (t *turn) misread() error {
+	const often = 3
+	if len(t.forms) != often || t.native {
+		return nil
+	}
+	return t.add(event.Warned{
+		Text:   fmt.Sprintf("%s does not read the tool calls of %s; they are found in its text", t.server(), t.cfg.ModelName),
+		Remedy: "a server that knows the model's chat template: llama-server takes --jinja, vLLM --enable-auto-tool-choice and --tool-call-parser",
+	})
+}
+
+func (t *turn) server() string {
+	if t.cfg.Provider == "" {
+		return "the server"
+	}
+	return t.cfg.Provider
+}
+
+// correct sends back an answer that holds a call which cannot be read, a bounded number of times in a row.
+func (t *turn) correct(garbled error) error {
+	h := t.cfg.Harness
+	t.tries.garbled++
+	if n := t.tries.garbled; n > h.Corrections() {
+		if h.Text {
+			return &Failure{fmt.Errorf("%s does not keep to the form of the harness %s: %d answers in a row could not be read: %w", t.cfg.ModelName, h.Name, n, garbled),
+				"--harness with one whose calls the server reads, or a model that was made for " + h.Name}
+		}
+		return &Failure{fmt.Errorf("%s writes calls that cannot be read, %d times in a row: %w", t.cfg.ModelName, n, garbled),
+			"another model, or a server that knows this one's chat template"}
+	}
+	return t.inject("unreadable call", h.Say("", garbled))
+}
 
 // normalise gives each call an id of its own and arguments that are an object; what did not parse stays in Raw and
 // never reaches a server again.
@@ -217,60 +307,6 @@ func (t *turn) distrust(said chat.Message, garbled error) error {
 		return t.add(event.Warned{Text: text})
 	}
 	return nil
-}
-
-// empty deals with an answer that says and calls nothing: the same request again, then a reminder, then the end.
-func (t *turn) empty(said event.Said) error {
-	limit := maxEmpty
-	what := "an empty answer"
-	if said.Message.Thinking != "" {
-		limit, what = 1, "thoughts and no answer"
-	}
-	if t.tries.empty++; t.tries.empty <= limit {
-		return t.add(event.Waited{Wait: chat.Wait{Attempt: t.tries.empty, Limit: limit, Why: "the model gave " + what}})
-	}
-	if t.tries.prodded > 0 {
-		return &Failure{fmt.Errorf("the model gave %s, several times", what),
-			"try another model, or check the server's chat template and stop words"}
-	}
-	t.tries.prodded++
-	if err := t.add(event.Recovered{What: "empty answer", Detail: what + "; reminded"}); err != nil {
-		return err
-	}
-	t.tries.empty = limit // the next empty one is the last
-	return t.inject("empty answer", wordsEmpty)
-}
-
-// settle decides what an answer without calls means: the end, or one more round.
-func (t *turn) settle(said event.Said) (done bool, err error) {
-	again := t.tries.justNow
-	t.tries.justNow = false
-	t.final = t.begun + said.Message.Text
-	t.begun = ""
-	if t.readMail(""); len(t.steers) > 0 {
-		return false, nil
-	}
-	if said.Finish == chat.CutShort {
-		if t.tries.cut++; t.tries.cut <= maxCut {
-			t.begun = t.final
-			return false, t.inject("cut answer", wordsCutText)
-		}
-		return true, t.add(event.Warned{Text: "the answer was cut off at the model's limit several times"})
-	}
-	if h := t.cfg.Harness; h.Nudge != nil && !again && t.tries.nudged < maxNudges {
-		if text := h.Nudge(said.Message); text != "" {
-			t.tries.nudged++
-			t.tries.justNow = true
-			if err := t.add(event.Recovered{What: "early stop", Detail: "reminded"}); err != nil {
-				return false, err
-			}
-			return false, t.inject("early stop", text)
-		}
-	}
-	if t.schema != nil {
-		return t.shape()
-	}
-	return true, nil
 }
 
 func overflowOf(err error) *chat.Error {

@@ -1,17 +1,21 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"interpreter/agent/event"
+	"interpreter/harness"
 	"interpreter/local/chat"
+	"interpreter/sandbox/action"
 )
 
 // limitError ends a turn at a bound, after the model had its last word.
@@ -130,7 +134,54 @@ func (t *turn) prompt(in chat.Message) error {
 			return err
 		}
 	}
-	return t.add(event.Prompted{Message: in})
+	t.asking = in.Text
+	said := event.Prompted{Message: in}
+	if wrap := t.cfg.Harness.Wrap; wrap != nil {
+		said.Sent = wrap(t.cfg.Env, harness.Turn{Number: t.prompts + 1, Now: t.cfg.Now(), Paths: t.paths()}, in.Text)
+	}
+	return t.add(said)
+}
+
+// paths are the files touched so far, latest first, as the model spelled them.
+func (s *Session) paths() []string {
+	const most = 8
+	var paths, seen []string
+	touch := func(path, real string) {
+		if path != "" && len(paths) < most && !slices.Contains(seen, real) {
+			paths, seen = append(paths, path), append(seen, real)
+		}
+	}
+	for _, e := range slices.Backward(s.log.Events()) {
+		did, ok := e.Body.(event.Did)
+		if !ok || len(paths) == most {
+			continue
+		}
+		switch o := did.Outcome.(type) {
+		case action.Seen:
+			touch(o.Path, cmp.Or(o.Real, o.Path))
+		case action.Changed:
+			for _, f := range slices.Backward(o.Files) {
+				switch f.Kind {
+				case action.Deleted:
+					seen = append(seen, cmp.Or(f.Real, f.Path)) // what was read of it before no longer stands
+				case action.Moved:
+					touch(f.To, f.To)
+					seen = append(seen, cmp.Or(f.Real, f.Path))
+				default:
+					touch(f.Path, cmp.Or(f.Real, f.Path))
+				}
+			}
+		}
+	}
+	return paths
+}
+
+// inForm words a reminder for harnesses whose calls are text: their models know of no tools.
+func (t *turn) inForm(words string) string {
+	if t.cfg.Harness.Text {
+		return strings.ReplaceAll(words, "tool call", "command")
+	}
+	return words
 }
 
 func (t *turn) inject(why, text string) error {
@@ -171,7 +222,7 @@ func (t *turn) end(ctx context.Context, err error) error {
 		}
 		return event.NoResult
 	})
-	out.Usage, out.Took = t.fold.Usage(), time.Since(t.began)
+	out.Usage, out.Took, out.Recovered = t.fold.Usage(), time.Since(t.began), t.tally
 	if lost == nil {
 		lost = t.add(out)
 	}

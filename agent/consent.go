@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"interpreter/agent/approve"
 	"interpreter/agent/event"
@@ -11,8 +13,15 @@ import (
 
 // consent lets a task pass, refuses it, or asks a person and waits.
 func (t *turn) consent(ctx context.Context, k *task, title string) error {
+	if acts := k.need.Effect == action.Writes || k.need.Effect == action.Runs; acts && t.cfg.Workspace.Planning() && !harmless(k.need) {
+		words := t.cfg.Harness.Say(k.call.Name, &harness.RefusedError{Words: fmt.Sprintf(wordsPlanning, t.proposing())})
+		k.refuse(event.Declined, "plan mode is on", words)
+		return nil
+	}
 	v := approve.Decide(t.cfg.Approval, t.cfg.Workspace.Box.Policy(), k.need)
 	switch {
+	case v.What == approve.Go && k.guess && t.cfg.Interactive && t.cfg.Approval != approve.Never && !harmless(k.need):
+		return t.asked(ctx, k, title, "the call was damaged: a part of it was put right by guess")
 	case v.What == approve.Go:
 		return nil
 	case v.What == approve.Refuse && t.cfg.Approval != approve.Never:
@@ -24,14 +33,24 @@ func (t *turn) consent(ctx context.Context, k *task, title string) error {
 		k.refuse(event.Declined, v.Why, t.cfg.Harness.Say(k.call.Name, err))
 		return nil
 	case v.What == approve.Refuse, !t.cfg.Interactive && !t.grants.Covers(k.need):
-		words := t.cfg.Harness.Say(k.call.Name, &harness.DeclinedError{Title: title})
-		k.refuse(event.Declined, v.Why, words+"\nReason: "+v.Why+".")
+		k.refuse(event.Declined, v.Why, t.cfg.Harness.Say(k.call.Name, &harness.DeclinedError{Title: title, Why: v.Why}))
 		return nil
 	case t.grants.Covers(k.need):
 		k.grant = k.need.Paths
 		return nil
 	}
 	return t.asked(ctx, k, title, v.Why)
+}
+
+// proposing names the tool that ends the plan mode, as far as it can be told by its name.
+func (t *turn) proposing() string {
+	for _, s := range t.fold.Opened().Tools {
+		name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s.Name))
+		if strings.HasPrefix(name, "exitplan") {
+			return " with " + s.Name
+		}
+	}
+	return ""
 }
 
 // asked waits for a person's answer. It is in the log, and on disk, before anything acts on it.

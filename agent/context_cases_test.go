@@ -43,9 +43,13 @@ func readContextCase(t *testing.T, name string) (c contextCase) {
 	return c
 }
 
-// wordsOf is a text of about that many tokens.
+// wordsOf is a text of about that many tokens that does not repeat itself.
 func wordsOf(tokens int) string {
-	return strings.Repeat("word and ", int(float64(tokens)*charsPerToken)/9)
+	var b strings.Builder
+	for i := 0; b.Len() < int(float64(tokens)*charsPerToken); i++ {
+		fmt.Fprintf(&b, "word %d and ", i)
+	}
+	return b.String()
 }
 
 // A tool may say several times more than the window holds: each request stays below it all the same.

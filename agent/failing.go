@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 type failures struct {
 	last  map[string]failure
 	signs map[string]int // failures of any command, by what they printed
+	slow  map[string]int // how often a command ran out of time
 }
 
 // failure is how a command failed, and how often like that.
@@ -36,13 +38,20 @@ func commandKey(need action.Need) string {
 	return need.Dir + "\x00" + strconv.FormatBool(need.Escalate) + "\x00" + script
 }
 
-// again reports whether a command has failed twice in the same way, and the last lines it printed.
-func (f *failures) again(need action.Need) (tail string, ok bool) {
+// again gives what is said in place of running a command that failed twice in the same way, or ran out of time twice
+// and would again be waited for; "" when it may run.
+func (f *failures) again(need action.Need, lasting bool) string {
 	if need.Effect != action.Runs {
-		return "", false
+		return ""
 	}
-	last, ok := f.last[commandKey(need)]
-	return last.tail, ok && last.count >= 2
+	key := commandKey(need)
+	if f.slow[key] >= 2 && !lasting {
+		return wordsSlow
+	}
+	if last := f.last[key]; last.count >= 2 {
+		return fmt.Sprintf(wordsFailed, last.tail)
+	}
+	return ""
 }
 
 // after takes in the end of a command. end tells that the same failure came five times, under whatever command.
@@ -51,8 +60,15 @@ func (f *failures) after(need action.Need, ran action.Ran) (note string, end boo
 	if ran.Session != 0 {
 		return "", false
 	}
-	if ran.Exit.Code == 0 {
+	if ran.Exit.TimedOut {
+		if f.slow == nil {
+			f.slow = map[string]int{}
+		}
+		f.slow[key]++
+	}
+	if ran.Exit.Code == 0 && !ran.Exit.TimedOut {
 		delete(f.last, key)
+		delete(f.slow, key)
 		if !readsOnly(need) {
 			*f = failures{} // it may have mended what the others failed on
 		}

@@ -174,7 +174,7 @@ func TestRepeatsRules(t *testing.T) {
 	reads, runs := action.Need{Effect: action.Reads}, action.Need{Effect: action.Runs, Script: "x"}
 	var r repeats
 	step := func(need action.Need, key, result string) string {
-		if rule := r.before(key, need); rule.words != "" {
+		if rule := r.before(key, need, false); rule.words != "" {
 			return rule.words
 		}
 		return r.after(key, need, result, nil)

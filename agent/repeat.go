@@ -46,14 +46,14 @@ type ruling struct {
 const maxRefused = 3
 
 // before rules on a call that is about to run.
-func (r *repeats) before(key string, need action.Need) ruling {
+func (r *repeats) before(key string, need action.Need, lasting bool) ruling {
 	row := 1
 	if key == r.key {
 		row = r.row + 1
 	}
-	if last, ok := r.fails.again(need); ok {
+	if words := r.fails.again(need, lasting); words != "" {
 		r.key, r.row = key, row
-		return r.refuse(fmt.Sprintf(wordsFailed, last))
+		return r.refuse(words)
 	}
 	switch {
 	case row >= 4:
@@ -209,9 +209,14 @@ func keyOf(tool string, c chat.Call) string {
 	if tool == "" {
 		tool = c.Name
 	}
+	return tool + " " + argsOf(c) + c.Raw
+}
+
+// argsOf are the arguments of a call in an order and spelling of their own, without what changes nothing.
+func argsOf(c chat.Call) string {
 	var args map[string]any
 	if json.Unmarshal(c.Args, &args) != nil {
-		return tool + " " + string(c.Args) + c.Raw
+		return string(c.Args)
 	}
 	for _, name := range cosmetic {
 		delete(args, name)
@@ -229,16 +234,21 @@ func keyOf(tool string, c chat.Call) string {
 	}
 	sorted, err := json.Marshal(args)
 	if err != nil {
-		sorted = c.Args
+		return string(c.Args)
 	}
-	return tool + " " + string(sorted) + c.Raw
+	return string(sorted)
 }
 
 // polls reports whether a step only looks whether something has ended: doing that again and again is its use.
 func polls(s harness.Step) bool {
-	_, ok := s.Action.(action.Poll)
-	return ok
+	switch a := s.Action.(type) {
+	case action.Poll:
+		return true
+	case action.Keys: // nothing is typed
+		return a.Need().Effect == action.Thinks
+	}
+	return false
 }
 
 // readsOnly reports whether a command cannot have changed what another one depends on.
-func readsOnly(need action.Need) bool { return approve.Safe(need.Script) }
+func readsOnly(need action.Need) bool { return !need.Kept && approve.Safe(need.Script) }

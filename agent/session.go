@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,8 @@ type Config struct {
 	Schema      json.RawMessage  // of the final answer; nil: free text
 	Interactive bool             // a person answers event.Asked
 	MaxCalls    int              // calls in one turn; 0: 100
+	Class       Class            // how large the model is; "" when unknown
+	Thoughts    int              // tokens of thought before an answer; 0: by class and effort, negative: any number
 	CompactAt   int              // tokens; 0: by the window
 	Now         func() time.Time // nil: the machine's clock
 	// Distrust is told once when a model that was trusted to call tools wrote two calls within ten turns that cannot be
@@ -69,7 +72,22 @@ type Session struct {
 	tokens int // of the conversation when it was last measured; 0: never since it was replaced
 	counts int // messages in that measure
 	floor  int // compacting below this size has been shown to gain nothing
+	poor   int // compactions that gained nothing
+	failed int // compactions that broke off, in a row
 	limit  int // what the server said its window is, when that is less than ours
+	gauge  gauge
+
+	prompts  int               // so far
+	answers  int               // so far; a turn that begins counts as well, so that no answer follows one of another turn
+	shown    []string          // what the model was given in this turn
+	forms    []string          // of calls that were written as text
+	native   bool              // the server has read a call of this model
+	mended   bool              // the next answer was mended: its calls are not the server's reading
+	plan     []action.PlanItem // as the model last wrote it
+	idle     int               // results since then, or since the last reminder of it
+	rounds   int               // answers with calls since then
+	recalled bool              // it was reminded of since it was last written or looked at
+	looks    bool              // plan mode is on
 }
 
 // ErrBusy is what a session answers while a turn runs.
@@ -99,6 +117,12 @@ func New(cfg Config) (*Session, error) {
 	}
 	for _, e := range cfg.Log.Events() {
 		s.take(e)
+	}
+	if s.looks {
+		cfg.Workspace.StayPlanning()
+	}
+	if s.plan != nil {
+		cfg.Workspace.ResumePlan(s.plan)
 	}
 	if cfg.Interactive && cfg.Workspace.Host == nil {
 		cfg.Workspace.Host = host{s}
@@ -178,6 +202,7 @@ type Change struct {
 	ModelName  string
 	Provider   string
 	Window     int
+	Class      Class
 	Harness    harness.Harness
 	HarnessWhy string
 	Env        harness.Environment
@@ -226,18 +251,51 @@ func (s *Session) take(e event.Event) {
 	s.fold.Add(e)
 	switch b := e.Body.(type) {
 	case event.Said:
+		s.answers++
+		if len(b.Message.Calls) > 0 {
+			s.rounds++
+		}
 		for _, c := range b.Message.Calls {
 			s.ids[c.ID] = true
 		}
+		s.native = s.native || len(b.Message.Calls) > 0 && !s.mended
+		s.mended = false
 		if b.Usage.Input > 0 {
 			s.tokens, s.counts = b.Usage.Input+b.Usage.Output, s.fold.Len()
 		}
 	case event.TurnStarted:
 		s.turns++
+		s.answers++
+		s.shown = nil
+	case event.Prompted:
+		if !b.Steered {
+			s.prompts++
+		}
+		s.shown = append(s.shown, cmp.Or(b.Sent, b.Message.Text))
+	case event.Did:
+		s.did(b)
+	case event.Recovered:
+		if b.What == event.CallAsText {
+			s.forms, s.mended = append(s.forms, cmp.Or(b.Form, b.Detail)), true
+		}
 	case event.Compacted:
-		s.tokens, s.counts = 0, 0
+		s.tokens, s.counts, s.gauge = 0, 0, gauge{ratio: s.gauge.ratio, told: s.gauge.told}
 	case event.Opened:
-		s.tokens, s.counts = 0, 0
+		s.tokens, s.counts, s.gauge = 0, 0, gauge{}
+	}
+}
+
+func (s *Session) did(b event.Did) {
+	s.shown = append(s.shown, b.Words)
+	planned, ok := b.Outcome.(action.Planned)
+	if ok {
+		s.plan = planned.Items
+	}
+	if s.idle++; ok || b.Reminded {
+		s.idle, s.rounds, s.recalled = 0, 0, !ok
+	}
+	if b.PlanMode != "" {
+		s.looks = b.PlanMode == event.PlanBegun
 	}
 }
 
@@ -263,7 +321,8 @@ func (s *Session) apply() {
 	for _, c := range s.mail.later {
 		if c.Model != nil {
 			s.cfg.Model, s.cfg.ModelName, s.cfg.Window = c.Model, c.ModelName, c.Window
-			s.limit, s.floor = 0, 0
+			s.cfg.Class = c.Class
+			s.limit, s.floor, s.poor, s.gauge = 0, 0, 0, gauge{}
 		}
 		if c.Provider != "" {
 			s.cfg.Provider = c.Provider

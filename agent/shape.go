@@ -30,7 +30,7 @@ func (t *turn) shape() (done bool, err error) {
 	if t.tries.shape++; t.tries.shape > 1 {
 		return true, fmt.Errorf("the answer does not fit the output schema: %w", err)
 	}
-	if err := t.add(event.Recovered{What: "answer without the shape asked for", Detail: err.Error()}); err != nil {
+	if err := t.mend(event.OtherShape, err.Error()); err != nil {
 		return false, err
 	}
 	t.format = t.cfg.Schema

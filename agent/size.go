@@ -55,11 +55,13 @@ func estimateSpecs(specs []chat.Spec) int {
 	return total
 }
 
-// size is how many tokens the next request has: what the server counted last, and an estimate of what came since.
+// size is how many tokens the next request has: what the server counted last, and an estimate of what came since, at the
+// ratio that the server has counted before where that is higher.
 func (s *Session) size() int {
 	messages := s.fold.Messages()
 	if s.tokens > 0 && s.counts <= len(messages) {
-		return s.tokens + estimate(messages[s.counts:])
+		const most = 1.5
+		return s.tokens + int(min(max(s.gauge.ratio, 1), most)*float64(estimate(messages[s.counts:])))
 	}
 	return s.fixed() + estimate(messages)
 }
@@ -95,23 +97,106 @@ func (s *Session) threshold() int {
 	return at
 }
 
-// CallsFor is how many calls a turn may make, by the size of the model as its provider writes it, such as "30.5B":
-// small ones go astray earlier. 0, the usual number, when the size is not known.
-func CallsFor(parameters string) int {
-	number, ok := strings.CutSuffix(strings.ToUpper(strings.TrimSpace(parameters)), "B")
+// Class is how large a model is. Small ones go astray earlier and are led closer.
+type Class string
+
+// The classes, by billions of parameters: up to 14, up to 40, and beyond. "" is a model of which nothing is known.
+const (
+	Small  Class = "small"
+	Medium Class = "medium"
+	Large  Class = "large"
+)
+
+// ClassOf is the class of a model whose parameters its provider writes such as "30.5B"; "" when that says nothing.
+func ClassOf(parameters string) Class {
+	parameters = strings.ToUpper(strings.TrimSpace(parameters))
+	if strings.HasSuffix(parameters, "M") {
+		return Small
+	}
+	number, ok := strings.CutSuffix(parameters, "B")
 	billions, err := strconv.ParseFloat(number, 64)
 	switch {
-	case strings.HasSuffix(strings.ToUpper(strings.TrimSpace(parameters)), "M"):
-		return 40
 	case !ok || err != nil || billions <= 0:
-		return 0
+		return ""
 	case billions < 15:
-		return 40
+		return Small
 	case billions <= 40:
-		return 80
+		return Medium
 	}
-	return 200
+	return Large
 }
+
+// CallsFor is how many calls a turn may make, by the size of the model as its provider writes it, such as "30.5B". 0,
+// the usual number, when the size is not known.
+func CallsFor(parameters string) int {
+	switch ClassOf(parameters) {
+	case Small:
+		return 40
+	case Medium:
+		return 80
+	case Large:
+		return 200
+	}
+	return 0
+}
+
+// nudges is how often in a turn a model is reminded that it stopped early.
+func (c Class) nudges() int {
+	if c == Large {
+		return 1
+	}
+	return 2
+}
+
+// thoughts is how many tokens a model may think before an answer.
+func (c Class) thoughts() int {
+	switch c {
+	case Small:
+		return 1024
+	case Medium:
+		return 2048
+	}
+	return 8192
+}
+
+// thoughtBudget is how many tokens the model may think before an answer, 0 any number. A person who asks for more
+// effort asks for longer thoughts.
+func (s *Session) thoughtBudget() int {
+	budget := s.cfg.Thoughts
+	switch {
+	case budget < 0:
+		return 0
+	case budget > 0:
+		return budget
+	}
+	budget = s.cfg.Class.thoughts()
+	switch s.cfg.Effort {
+	case "", "none", "minimal", "low":
+		return budget
+	case "medium":
+		return 2 * budget
+	}
+	return max(4*budget, 16384)
+}
+
+// resultRoom is how many bytes one result may have: its share of the window, and no more than a quarter of what is left
+// of it. 0 when the window is not known.
+func (s *Session) resultRoom() int {
+	window := s.window()
+	if window <= 0 {
+		return 0
+	}
+	share := window * 8 / 100
+	if s.cfg.Class == Small {
+		share = window * 6 / 100
+	}
+	return max(leastResult, bytesPerToken*min(share, max(window-s.size(), 0)/4))
+}
+
+const (
+	leastResult   = 1500
+	bytesPerToken = 3 // of what tools print, taken low
+)
 
 // warnOfSize tells the person when the opening leaves little room.
 func (t *turn) warnOfSize() {

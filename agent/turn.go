@@ -14,12 +14,28 @@ type turn struct {
 	*Session
 	id      string
 	began   time.Time
+	asking  string // the prompt
 	final   string
 	begun   string // of a final answer that the length limit cut and the model was asked to go on with
 	calls   int
 	repeats repeats
 	format  json.RawMessage // wanted of the next answer
 	tries   tries
+	tally   map[string]int // slips that were mended, by kind
+	noticed map[string]bool
+	notes   notes
+	ending  *string                  // the last word of a step that ends the turn
+	parting func(said string) string // what that step makes of what was said beside it; nil: nothing
+	spelled map[int][]string         // what of the calls of the last answer was written another way
+	guessed []int                    // calls of the last answer in whose values something was mended
+	deeds
+}
+
+// deeds are what the turn has come to so far.
+type deeds struct {
+	planned  bool // it wrote the plan
+	changed  bool // it changed files
+	ranSince bool // and ran something since
 }
 
 // run asks, acts, and asks again, until there is nothing left to do.
@@ -35,13 +51,11 @@ func (t *turn) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		next := t.settle
 		if len(said.Message.Calls) > 0 {
-			if err := t.act(ctx, said); err != nil {
-				return err
-			}
-			continue
+			next = func(said event.Said) (bool, error) { return t.act(ctx, said) }
 		}
-		if done, err := t.settle(said); done || err != nil {
+		if done, err := next(said); done || err != nil {
 			return err
 		}
 	}
@@ -57,14 +71,18 @@ func (t *turn) hear() error {
 		}
 	}
 	t.steers = nil
-	return nil
+	if t.fold.Pending() {
+		return nil // the next result tells of commands that ended
+	}
+	return t.tellEnded()
 }
 
 // request is the next request: the last one plus a tail.
 func (t *turn) request() chat.Request {
 	req := t.requestOf(*t.fold.Opened())
 	req.Format = t.format
-	return req
+	req.Output = t.output(req.Output)
+	return t.stirred(req)
 }
 
 // requestOf is a request behind an opening: the conversation so far, with the options of the session.

@@ -154,7 +154,7 @@ func TestWarmDuringTurn(t *testing.T) {
 	var w *world
 	var during error
 	w = start(t, "reply\n stall 1s\n say hi\n", func(c *Config) {
-		c.Model.(*practice.Model).Sleep = func(ctx context.Context, d time.Duration) error {
+		c.Model.(*requests).Model.(*practice.Model).Sleep = func(ctx context.Context, d time.Duration) error {
 			if d > 0 {
 				during = w.Warm(ctx)
 			}

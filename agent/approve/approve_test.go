@@ -319,3 +319,35 @@ func FuzzJudging(f *testing.F) {
 		}
 	})
 }
+
+// Where a shell remembers functions, aliases or variables of earlier commands, words may mean something else.
+func TestRememberedShell(t *testing.T) {
+	box := sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/w", Roots: []string{"/w"}}
+	need := action.Need{Effect: action.Runs, Script: "ls -l", Keep: action.KeepShell}
+	if v := Decide(Untrusted, box, need); v.What != Go {
+		t.Errorf("a shell that remembers nothing: %+v", v)
+	}
+	var g Grants
+	g.Add(ByPrefix, action.Need{Effect: action.Runs, Script: "go test ./...", Prefix: []string{"go", "test"}})
+	test := action.Need{Effect: action.Runs, Script: "go test ./x"}
+	if !g.Covers(test) {
+		t.Error("the prefix does not cover")
+	}
+	need.Kept, test.Kept = true, true
+	if v := Decide(Untrusted, box, need); v.What != Ask {
+		t.Errorf("one that does: %+v", v)
+	}
+	if v := Decide(OnRequest, box, need); v.What != Go {
+		t.Errorf("where the sandbox decides: %+v", v)
+	}
+	if g.Covers(test) {
+		t.Error("the prefix covers what may be something else")
+	}
+	keys := action.Keys{Strokes: []action.Stroke{{Text: "rm -rf ~\n"}}}.Need()
+	if v := Decide(Untrusted, box, keys); v.What != Ask {
+		t.Errorf("typed: %+v", v)
+	}
+	if v := Decide(Untrusted, box, action.Keys{Strokes: []action.Stroke{{Text: "C-c"}}}.Need()); v.What != Go {
+		t.Errorf("an interrupt: %+v", v)
+	}
+}

@@ -97,7 +97,7 @@ func decideRun(p Policy, box sandbox.Policy, need action.Need) Verdict {
 		return ask(p, why)
 	}
 	switch {
-	case p == Untrusted && !need.Escalate && Safe(script):
+	case p == Untrusted && !need.Escalate && !need.Kept && Safe(script):
 		return Verdict{What: Go}
 	case p == Untrusted:
 		return ask(p, "it is not known to only read")

@@ -38,7 +38,7 @@ func (g *Grants) Covers(need action.Need) bool {
 	if len(ks) > 0 && !slices.ContainsFunc(ks, func(k string) bool { return !g.keys[k] }) {
 		return true
 	}
-	if need.Effect != action.Runs || len(g.prefixes) == 0 || Dangerous(need.Script) != "" {
+	if need.Effect != action.Runs || need.Kept || len(g.prefixes) == 0 || Dangerous(need.Script) != "" {
 		return false
 	}
 	commands, plain := Plain(need.Script)

@@ -117,6 +117,8 @@ type (
 		Images   []chat.Image `json:"images,omitempty"`
 		Calls    []storedCall `json:"calls,omitempty"`
 		Result   *chat.Result `json:"result,omitempty"`
+		Written  string       `json:"written,omitempty"`
+		Seal     string       `json:"seal,omitempty"`
 	}
 	storedSpec struct {
 		Name        string `json:"name"`
@@ -186,7 +188,7 @@ func storeMessages(ms []chat.Message) []storedMessage {
 }
 
 func storeMessage(m chat.Message) storedMessage {
-	s := storedMessage{Role: m.Role, Text: m.Text, Thinking: m.Thinking, Images: m.Images, Result: m.Result}
+	s := storedMessage{Role: m.Role, Text: m.Text, Thinking: m.Thinking, Images: m.Images, Result: m.Result, Written: m.Written, Seal: m.Seal}
 	for _, c := range m.Calls {
 		s.Calls = append(s.Calls, storedCall{c.ID, c.Name, string(c.Args), c.Raw})
 	}
@@ -194,7 +196,7 @@ func storeMessage(m chat.Message) storedMessage {
 }
 
 func (s storedMessage) message() chat.Message {
-	m := chat.Message{Role: s.Role, Text: s.Text, Thinking: s.Thinking, Images: s.Images, Result: s.Result}
+	m := chat.Message{Role: s.Role, Text: s.Text, Thinking: s.Thinking, Images: s.Images, Result: s.Result, Written: s.Written, Seal: s.Seal}
 	for _, c := range s.Calls {
 		m.Calls = append(m.Calls, chat.Call{ID: c.ID, Name: c.Name, Args: json.RawMessage(c.Args), Raw: c.Raw})
 	}

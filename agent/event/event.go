@@ -71,6 +71,7 @@ type TurnStarted struct {
 type Prompted struct {
 	Message chat.Message `json:"message"`
 	Steered bool         `json:"steered,omitempty"`
+	Sent    string       `json:"sent,omitempty"` // what the model was given in place of Message.Text; "": that
 }
 
 // Injected is a message for the model that no person wrote: a nudge, a notice of an interrupt.
@@ -122,7 +123,16 @@ type Did struct {
 	Words   string         `json:"words"`           // what the model is told
 	Images  []chat.Image   `json:"images,omitempty"`
 	Took    time.Duration  `json:"took"`
+
+	Reminded bool   `json:"reminded,omitempty"`  // Words end with the harness's reminder of the plan
+	PlanMode string `json:"plan_mode,omitempty"` // what it did to that: PlanBegun, PlanEnded, or nothing
 }
+
+// What an action can do to the mode in which nothing may be changed.
+const (
+	PlanBegun = "begun"
+	PlanEnded = "ended"
+)
 
 // Status is how an action ended.
 type Status string
@@ -163,8 +173,10 @@ type Warned struct {
 
 // Recovered tells that a model's slip was mended: what kind, and how.
 type Recovered struct {
-	What   string `json:"what"`
+	What   string `json:"what"` // one of the kinds in recovered.go
 	Detail string `json:"detail,omitempty"`
+	Form   string `json:"form,omitempty"`  // of a CallAsText: the form as textcall names it
+	Times  int    `json:"times,omitempty"` // how many slips it stands for; 0 is one
 }
 
 // Compacted replaces the transcript before it. The log keeps everything.
@@ -175,7 +187,8 @@ type Compacted struct {
 	Usage    chat.Usage     `json:"usage"` // of asking for the summary
 }
 
-// TurnEnded closes a turn. Usage is the sum over the session so far.
+// TurnEnded closes a turn. Usage is the sum over the session so far, Recovered counts the slips of this turn that were
+// mended, by kind.
 type TurnEnded struct {
 	ID     string        `json:"turn_id"`
 	Reason Reason        `json:"reason"`
@@ -184,6 +197,8 @@ type TurnEnded struct {
 	Remedy string        `json:"remedy,omitempty"`
 	Usage  chat.Usage    `json:"usage"`
 	Took   time.Duration `json:"took"`
+
+	Recovered map[string]int `json:"recovered,omitempty"`
 }
 
 // Reason is why a turn ended.

@@ -49,6 +49,9 @@ func (f *Fold) Add(e Event) {
 		if !b.Steered {
 			f.prompts = append(f.prompts, prompt{len(f.messages), len(f.said)})
 		}
+		if b.Sent != "" {
+			b.Message.Text = b.Sent
+		}
 		f.messages = append(f.messages, b.Message)
 		f.said = append(f.said, b.Message)
 	case Injected:
@@ -163,6 +166,9 @@ func (f *Fold) Open() []chat.Call {
 	}
 	return open
 }
+
+// Pending reports whether the conversation ends with results that the model has not been given yet.
+func (f *Fold) Pending() bool { return len(f.calls) > 0 }
 
 // Prompts is everything a person said, what a compaction has taken out of the conversation included.
 func (f *Fold) Prompts() []chat.Message { return f.said }

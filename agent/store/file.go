@@ -29,7 +29,8 @@ func (f *File) Close() error {
 	if f.out == nil {
 		return nil
 	}
-	err := f.out.Close() // releases the lock
+	unlock(f.out)
+	err := f.out.Close()
 	f.out = nil
 	return err
 }
