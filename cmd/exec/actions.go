@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,16 +21,10 @@ func (h *Human) started(b event.Started) {
 		h.actions = map[string]event.Started{}
 	}
 	h.actions[b.CallID] = b
-	if b.Need.Effect != action.Runs {
+	if !announced(b.Need) {
 		return // told with its result
 	}
-	command := b.Need.Script
-	if command == "" {
-		command = quoteAll(b.Need.Argv)
-	}
-	if command == "" {
-		command = b.Title
-	}
+	command := cmp.Or(b.Need.Typed, b.Need.Script, quoteAll(b.Need.Argv), b.Title)
 	dir := b.Need.Dir
 	if dir == "" {
 		dir = h.dir
@@ -38,12 +33,32 @@ func (h *Human) started(b event.Started) {
 	h.print(h.entry(cyan, "run", command+h.paint(dim, "   (cwd "+single(dir)+")")))
 }
 
+// announced reports whether an action is told of when it begins: what runs, and what is typed.
+func announced(n action.Need) bool { return n.Effect == action.Runs || n.Typed != "" }
+
+// inTerminal reports whether facts are of a terminal that programs are typed into. Its shell goes on after each look.
+func inTerminal(n action.Need, out action.Ran) bool {
+	return n.TTY && len(n.Argv) == 0 || out.Screen != "" || out.Claims > 0 && out.Script == ""
+}
+
+// printed is what a command printed, or what the terminal shows when it cannot be told what of that is new: the model is
+// given the one or the other as well.
+func printed(out action.Ran) string {
+	if screen := strings.TrimRight(out.Screen, " \n"); strings.TrimSpace(out.Output) == "" && screen != "" {
+		return screen + "\n"
+	}
+	return out.Output
+}
+
 func (h *Human) did(b event.Did) {
 	begun, known := h.actions[b.CallID]
 	delete(h.actions, b.CallID)
 	switch out := b.Outcome.(type) {
 	case action.Ran:
-		h.ran(out, b)
+		if known && !announced(begun.Need) {
+			h.print(h.heading(begun, b))
+		}
+		h.ran(out, b, begun.Need)
 		return
 	case action.Changed:
 		h.changed(out)
@@ -52,15 +67,8 @@ func (h *Human) did(b event.Did) {
 		h.planned(out)
 		return
 	}
-	what := b.Tool
-	if known && begun.Title != "" {
-		what = begun.Title
-	}
-	word, rest, spaced := strings.Cut(single(what), " ")
-	if !spaced {
-		word, rest = "call", single(what)
-	}
-	if known && begun.Need.Effect == action.Runs {
+	word, rest := named(begun, b)
+	if known && announced(begun.Need) {
 		word, rest = "", "" // the line above says what
 	}
 	switch b.Status {
@@ -73,6 +81,24 @@ func (h *Human) did(b event.Did) {
 	default:
 		h.print(h.ending(red, word, rest, strings.TrimSuffix(string(b.Status)+": "+single(b.Error), ": ")))
 	}
+}
+
+// named is an action in a word and the rest: "read", "habits.go".
+func named(begun event.Started, b event.Did) (word, rest string) {
+	what := single(cmp.Or(begun.Title, b.Tool))
+	if word, rest, spaced := strings.Cut(what, " "); spaced {
+		return word, rest
+	}
+	return "call", what
+}
+
+// heading says what the facts below are of, when nothing was said before them.
+func (h *Human) heading(begun event.Started, b event.Did) string {
+	if out, ok := b.Outcome.(action.Ran); ok && out.Claims > 0 {
+		return h.entry(cyan, "done", single(begun.Title))
+	}
+	word, rest := named(begun, b)
+	return h.entry(cyan, word, rest)
 }
 
 // ending is the line of an action that has no facts to show; one that was announced has only its verdict left to tell.
@@ -106,7 +132,7 @@ func found(out action.Outcome) string {
 	return ""
 }
 
-func (h *Human) ran(out action.Ran, b event.Did) {
+func (h *Human) ran(out action.Ran, b event.Did, need action.Need) {
 	took := span(out.Took)
 	if out.Took == 0 {
 		took = span(b.Took)
@@ -117,6 +143,8 @@ func (h *Human) ran(out action.Ran, b event.Did) {
 		style, verdict = yellow, "declined"
 	case b.Status == event.Aborted:
 		style, verdict = yellow, "stopped after "+span(b.Took)
+	case inTerminal(need, out) && out.Session != 0:
+		style, verdict = cyan, "looked after "+took
 	case out.Session != 0:
 		style, verdict = cyan, fmt.Sprintf("still running as %d after %s", out.Session, took)
 	case out.Exit.TimedOut:
@@ -127,7 +155,7 @@ func (h *Human) ran(out action.Ran, b event.Did) {
 		style, verdict = red, fmt.Sprintf("exit %d, %s", out.Exit.Code, took)
 	}
 	lines := []string{h.paint(style, verdict)}
-	for _, line := range shorten(clean(out.Output), outputLines) {
+	for _, line := range shorten(clean(printed(out)), outputLines) {
 		lines = append(lines, h.paint(dim, line))
 	}
 	for _, denial := range out.Denied {

@@ -28,6 +28,7 @@ type Human struct {
 	rewrote bool   // the last line on the terminal will be written over
 	tight   bool   // the last block has no blank line after it
 	told    bool   // the held answer is on the screen already
+	beside  string // what was last said beside a call
 	live    live
 	reading reading
 
@@ -129,7 +130,7 @@ func (h *Human) Event(e event.Event) {
 	case event.Said:
 		h.said(b)
 	case event.Waited:
-		h.print(h.entry(yellow, "wait", fmt.Sprintf("%s, try %s", single(b.Why), tries(b))))
+		h.print(h.entry(yellow, "wait", single(b.Why)+tries(b)))
 	case event.Started:
 		h.started(b)
 	case event.Did:
@@ -154,7 +155,10 @@ func (h *Human) Event(e event.Event) {
 }
 
 func tries(w event.Waited) string {
-	text := strconv.Itoa(w.Attempt + 1)
+	if w.Attempt == 0 {
+		return ""
+	}
+	text := ", try " + strconv.Itoa(w.Attempt+1)
 	if w.Limit > 0 {
 		text += " of " + strconv.Itoa(w.Limit+1)
 	}
@@ -207,7 +211,7 @@ func (h *Human) said(b event.Said) {
 		h.held, h.told = text, told
 		return
 	}
-	if !told {
+	if h.beside = text; !told {
 		h.say(text)
 	}
 }
@@ -230,18 +234,34 @@ func (h *Human) turnEnded(b event.TurnEnded) {
 	final := strings.TrimSpace(b.Final)
 	switch {
 	case b.Reason == event.Finished && (h.held == final || h.held == ""):
+		if h.held == "" && h.beside != "" { // a call had the last word, and this was shown beside it
+			final = unsaid(final, h.beside)
+		}
 		if h.ShowFinal {
 			h.say(final)
 		}
 	default:
 		h.say(h.held)
 	}
-	h.held, h.told = "", false
+	h.held, h.told, h.beside = "", false, ""
 	if b.Reason != event.Finished {
 		h.failure(b)
 	}
+	if tally := event.Tally(b.Recovered); tally != "" {
+		h.print(h.paint(dim, "recovered: "+tally))
+	}
 	total := b.Usage.Input - b.Usage.CachedInput + b.Usage.Output
 	h.print(h.paint(dim, "total "+thousands(total)+" tokens"))
+}
+
+// unsaid is what of a last word is new behind what was said just before, of which it may leave out the beginning.
+func unsaid(final, said string) string {
+	for rest := said; rest != ""; _, rest, _ = strings.Cut(rest, "\n") {
+		if more, ok := strings.CutPrefix(final, rest); ok {
+			return strings.TrimSpace(more)
+		}
+	}
+	return final
 }
 
 func (h *Human) failure(b event.TurnEnded) {

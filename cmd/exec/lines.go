@@ -21,12 +21,14 @@ type (
 		Item any    `json:"item"`
 	}
 	turnCompleted struct {
-		Type  string `json:"type"`
-		Usage usage  `json:"usage"`
+		Type      string         `json:"type"`
+		Usage     usage          `json:"usage"`
+		Recovered map[string]int `json:"recovered,omitempty"` // slips of the model that were mended, by kind
 	}
 	turnFailed struct {
-		Type  string  `json:"type"`
-		Error problem `json:"error"`
+		Type      string         `json:"type"`
+		Error     problem        `json:"error"`
+		Recovered map[string]int `json:"recovered,omitempty"`
 	}
 	errorLine struct {
 		Type    string `json:"type"`
@@ -67,6 +69,8 @@ type (
 		Output  string `json:"aggregated_output"`
 		Exit    *int   `json:"exit_code"`
 		Status  string `json:"status"`
+
+		typed bool // Command is what was typed into a terminal
 	}
 	fileItem struct {
 		head

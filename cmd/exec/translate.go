@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"sort"
@@ -25,9 +26,11 @@ const (
 type Translator struct {
 	next  int
 	dir   string
-	open  map[string]*openItem // by call id
+	open  map[string]*openItem     // by call id
+	quiet map[string]event.Started // by call id: begun without an item
 	plan  *todoItem
 	held  string // an answer without a call: the last of its turn, unless something follows
+	told  string // the message before
 	ended bool
 }
 
@@ -67,6 +70,7 @@ func (t *Translator) message(text string) []any {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
+	t.told = strings.TrimSpace(text)
 	return []any{done(textItem{t.head("agent_message"), text})}
 }
 
@@ -76,12 +80,12 @@ func (t *Translator) lines(e event.Event) []any {
 		t.dir = b.Dir
 		return []any{threadStarted{"thread.started", b.ID}}
 	case event.TurnStarted:
-		t.dir, t.ended = b.Dir, false
+		t.dir, t.told, t.ended = b.Dir, "", false
 		return []any{turnStarted{"turn.started"}}
 	case event.Said:
 		return t.said(b)
 	case event.Waited:
-		return []any{errorLine{"error", "asking the model again, " + attempts(b) + ": " + b.Why}}
+		return []any{errorLine{"error", "asking the model again" + attempts(b) + ": " + b.Why}}
 	case event.Started:
 		return t.started(b)
 	case event.Printed:
@@ -91,18 +95,26 @@ func (t *Translator) lines(e event.Event) []any {
 	case event.Did:
 		return t.did(b)
 	case event.Warned:
-		return []any{done(errorItem{t.head("error"), detailed(b.Text, b.Remedy)})}
-	case event.Opened, event.Prompted, event.Injected, event.Heard, event.Asked, event.Answered, event.Recovered,
-		event.Compacted, event.Foreign, event.TurnEnded:
+		return t.notice(detailed(b.Text, b.Remedy))
+	case event.Recovered:
+		return t.notice(strings.TrimSuffix("mended: "+b.What+": "+b.Detail, ": "))
+	case event.Opened, event.Prompted, event.Injected, event.Heard, event.Asked, event.Answered, event.Compacted,
+		event.Foreign, event.TurnEnded:
 		// The stream has no line for what goes into the model, for pieces of a message that comes whole, for
 		// questions that exec answers itself, or for the upkeep of the conversation.
 	}
 	return nil
 }
 
+// notice is news that stops nothing.
+func (t *Translator) notice(text string) []any { return []any{done(errorItem{t.head("error"), text})} }
+
 // attempts counts tries the way people do: the first repetition is the second try.
 func attempts(w event.Waited) string {
-	text := strconv.Itoa(w.Attempt)
+	if w.Attempt == 0 {
+		return ""
+	}
+	text := ", " + strconv.Itoa(w.Attempt)
 	if w.Limit > 0 {
 		text += "/" + strconv.Itoa(w.Limit)
 	}
@@ -133,12 +145,16 @@ func (t *Translator) said(b event.Said) []any {
 
 func (t *Translator) started(b event.Started) []any {
 	o := &openItem{}
-	switch b.Need.Effect {
-	case action.Runs:
+	switch {
+	case announced(b.Need):
 		o.command = t.commandOf(b.Need, b.Title)
-	case action.Writes:
+	case b.Need.Effect == action.Writes:
 		o.files = &fileItem{Changes: t.named(b.Need.Paths), Status: inProgress}
 	default:
+		if t.quiet == nil {
+			t.quiet = map[string]event.Started{}
+		}
+		t.quiet[b.CallID] = b
 		return nil // reading, planning and asking have no item that begins
 	}
 	return []any{started(t.opened(b.CallID, o))}
@@ -168,14 +184,8 @@ func (o *openItem) item() any {
 }
 
 func (t *Translator) commandOf(n action.Need, title string) *commandItem {
-	command := quoteAll(n.Argv)
-	if command == "" {
-		command = n.Script
-	}
-	if command == "" {
-		command = title
-	}
-	return &commandItem{Command: config.Redact(command), Status: inProgress}
+	command := cmp.Or(n.Typed, quoteAll(n.Argv), n.Script, title)
+	return &commandItem{Command: config.Redact(command), Status: inProgress, typed: n.TTY && len(n.Argv) == 0}
 }
 
 // named lists files by the names the model used, before anything is known of what happens to them.
@@ -195,8 +205,9 @@ func (t *Translator) absolute(path string) string {
 }
 
 func (t *Translator) did(b event.Did) []any {
-	o := t.open[b.CallID]
+	o, begun := t.open[b.CallID], t.quiet[b.CallID]
 	delete(t.open, b.CallID)
+	delete(t.quiet, b.CallID)
 	switch out := b.Outcome.(type) {
 	case action.Planned:
 		return t.planned(out)
@@ -206,7 +217,11 @@ func (t *Translator) did(b event.Did) []any {
 	case action.Ran:
 		var lines []any
 		if o == nil || o.command == nil {
-			o = &openItem{command: t.commandOf(action.Need{Argv: out.Argv, Script: out.Script}, b.Tool)}
+			need := action.Need{Argv: out.Argv, Script: out.Script}
+			if inTerminal(begun.Need, out) {
+				need = action.Need{TTY: true}
+			}
+			o = &openItem{command: t.commandOf(need, cmp.Or(begun.Title, b.Tool))}
 			lines = append(lines, started(t.opened(b.CallID, o)))
 			delete(t.open, b.CallID)
 		}
@@ -222,8 +237,10 @@ func (t *Translator) did(b event.Did) []any {
 		return append(lines, done(*o.files))
 	}
 	switch {
+	case o == nil && (b.Status == event.Completed || b.Status == event.Aborted):
+		return nil // an action without an item
 	case o == nil:
-		return nil // refused before it began, or an action without an item
+		return t.notice(uncalled(b))
 	case o.command != nil:
 		o.command.Status = ending(b.Status, declined)
 		if o.command.Output == "" {
@@ -233,6 +250,19 @@ func (t *Translator) did(b event.Did) []any {
 	}
 	o.files.Status = ending(b.Status, failed)
 	return []any{done(*o.files)}
+}
+
+// uncalled tells of a call without an item that came to nothing.
+func uncalled(b event.Did) string {
+	how := "failed"
+	if b.Status == event.Declined {
+		how = "was not run"
+	}
+	text := "call of " + b.Tool + " " + how
+	if b.Error == "" || b.Error == "not run" {
+		return text
+	}
+	return text + ": " + b.Error
 }
 
 // ending maps how an action ended; refused is the word for one that was not allowed.
@@ -247,10 +277,10 @@ func ending(s event.Status, refused string) string {
 }
 
 func ran(item *commandItem, out action.Ran, s event.Status) commandItem {
-	if len(out.Argv) > 0 {
+	if len(out.Argv) > 0 && !item.typed { // the shell behind the keys is no news
 		item.Command = config.Redact(quoteAll(out.Argv))
 	}
-	item.Output, item.Status = out.Output, ending(s, declined)
+	item.Output, item.Status = printed(out), ending(s, declined)
 	if out.Session == 0 {
 		code := out.Exit.Code
 		item.Exit = &code
@@ -292,8 +322,8 @@ func (t *Translator) planned(out action.Planned) []any {
 
 func (t *Translator) turnEnded(b event.TurnEnded) []any {
 	t.ended = true
-	if b.Reason == event.Finished && strings.TrimSpace(t.held) != "" && strings.TrimSpace(b.Final) != "" {
-		t.held = b.Final // a format that was asked for is kept to the letter there
+	if final := strings.TrimSpace(b.Final); b.Reason == event.Finished && final != "" && (strings.TrimSpace(t.held) != "" || final != t.told) {
+		t.held = b.Final // a format that was asked for is kept to the letter there, and a step may have had the last word
 	}
 	lines := t.message(t.held)
 	message := detailed(b.Error, b.Remedy)
@@ -310,9 +340,9 @@ func (t *Translator) turnEnded(b event.TurnEnded) []any {
 	lines = append(lines, t.leftovers()...)
 	if b.Reason == event.Finished {
 		return append(lines, turnCompleted{"turn.completed", usage{
-			b.Usage.Input, b.Usage.CachedInput, b.Usage.CacheWrite, b.Usage.Output, b.Usage.Reasoning}})
+			b.Usage.Input, b.Usage.CachedInput, b.Usage.CacheWrite, b.Usage.Output, b.Usage.Reasoning}, b.Recovered})
 	}
-	return append(lines, turnFailed{"turn.failed", problem{message}})
+	return append(lines, turnFailed{"turn.failed", problem{message}, b.Recovered})
 }
 
 // leftovers closes what is open: the plan, then the rest in the order they began.

@@ -60,13 +60,16 @@ func TestTranslate(t *testing.T) {
 		{"what the model reads", []event.Body{event.Opened{}, event.Prompted{Message: chat.Message{Text: "hi"}}, event.Injected{Message: chat.Message{Text: "x"}}}, nil},
 		{"pieces", []event.Body{event.Heard{Text: "a"}, event.Printed{CallID: "c", Text: "x"}}, nil},
 		{"questions", []event.Body{event.Asked{ID: "a"}, event.Answered{ID: "a"}}, nil},
-		{"upkeep", []event.Body{event.Recovered{What: "x"}, event.Compacted{}, event.Foreign{Type: "x"}}, nil},
+		{"upkeep", []event.Body{event.Compacted{}, event.Foreign{Type: "x"}}, nil},
+		{"mended", []event.Body{event.Recovered{What: "early stop", Detail: "reminded"}, event.Recovered{What: "cut answer"}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"error","message":"mended: early stop: reminded"}}`,
+			`{"type":"item.completed","item":{"id":"item_1","type":"error","message":"mended: cut answer"}}`}},
 		{"said", []event.Body{event.Said{Message: chat.Message{Thinking: "hm <b> & so", Text: "done"}}, event.TurnEnded{Reason: event.Finished, Usage: use, Final: "done"}}, []string{
 			`{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"hm <b> & so"}}`,
 			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"done"}}`, complete}},
 		{"said before a call", []event.Body{event.Said{Message: chat.Message{Text: "look", Calls: []chat.Call{{ID: "c"}}}}}, []string{
 			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"look"}}`}},
-		{"said, and something follows", []event.Body{event.Said{Message: chat.Message{Text: "one"}}, event.Recovered{}, event.Said{Message: chat.Message{Text: "two"}},
+		{"said, and something follows", []event.Body{event.Said{Message: chat.Message{Text: "one"}}, event.Compacted{}, event.Said{Message: chat.Message{Text: "two"}},
 			event.TurnEnded{Reason: event.Interrupted}}, []string{
 			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"one"}}`,
 			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"two"}}`,
@@ -74,9 +77,22 @@ func TestTranslate(t *testing.T) {
 		{"said in a fence that the final message lacks", []event.Body{event.Said{Message: chat.Message{Text: "```json\n{}\n```"}},
 			event.TurnEnded{Reason: event.Finished, Usage: use, Final: "{}"}}, []string{
 			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"{}"}}`, complete}},
+		{"the last word of a step", []event.Body{event.Said{Message: chat.Message{Text: "so", Calls: []chat.Call{{ID: "c"}}}},
+			event.TurnEnded{Reason: event.Finished, Usage: use, Final: "all done"}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"so"}}`,
+			`{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"all done"}}`, complete}},
+		{"the last word of a step was said before", []event.Body{event.Said{Message: chat.Message{Text: "all done\n", Calls: []chat.Call{{ID: "c"}}}},
+			event.TurnEnded{Reason: event.Finished, Usage: use, Final: "all done"}}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"all done\n"}}`, complete}},
+		{"recovered", []event.Body{event.TurnEnded{Reason: event.Finished, Usage: use, Recovered: map[string]int{"early stop": 1, "call written as text": 2}}}, []string{
+			strings.TrimSuffix(complete, "}") + `,"recovered":{"call written as text":2,"early stop":1}}`}},
+		{"recovered in vain", []event.Body{event.TurnEnded{Reason: event.Broke, Error: "gone", Recovered: map[string]int{"early stop": 1}}}, []string{
+			`{"type":"error","message":"gone"}`, `{"type":"turn.failed","error":{"message":"gone"},"recovered":{"early stop":1}}`}},
 		{"said nothing", []event.Body{event.Said{Message: chat.Message{Thinking: " \n", Text: "\n", Calls: []chat.Call{{ID: "c"}}}}}, nil},
 		{"waited", []event.Body{event.Waited{Wait: chat.Wait{Attempt: 2, Limit: 5, For: 400 * time.Millisecond, Why: "server busy"}}},
 			[]string{`{"type":"error","message":"asking the model again, 2/5 in 400 ms: server busy"}`}},
+		{"waited without a count", []event.Body{event.Waited{Wait: chat.Wait{Why: "it thought too long"}}},
+			[]string{`{"type":"error","message":"asking the model again: it thought too long"}`}},
 		{"waited without a limit", []event.Body{event.Waited{Wait: chat.Wait{Attempt: 2, Why: "down"}}},
 			[]string{`{"type":"error","message":"asking the model again, 2: down"}`}},
 		{"warned", []event.Body{event.Warned{Text: "odd"}, event.Warned{Text: "odd", Remedy: "do x"}}, []string{
@@ -106,7 +122,26 @@ func TestTranslate(t *testing.T) {
 		{"edit without a beginning", []event.Body{ranAs(event.Completed, action.Changed{Files: []action.FileChange{{Real: "/x", Kind: action.Modified}}}, "")},
 			[]string{`{"type":"item.started","item":{` + edited + `[{"path":"/x","kind":"update"}],"status":"in_progress"}}`, file(`[{"path":"/x","kind":"update"}]`, "completed")}},
 		{"reading has no item", []event.Body{event.Started{CallID: "c", Need: action.Need{Effect: action.Reads}}, ranAs(event.Completed, action.Seen{}, ""),
-			ranAs(event.Completed, action.Found{}, ""), ranAs(event.Completed, action.Told{}, ""), ranAs(event.Failing, nil, "unknown tool")}, nil},
+			ranAs(event.Completed, action.Found{}, ""), ranAs(event.Completed, action.Told{}, "")}, nil},
+		{"calls that came to nothing", []event.Body{ranAs(event.Failing, nil, "unknown tool bash"), ranAs(event.Declined, nil, "not run"), ranAs(event.Declined, nil, "limit of calls reached"),
+			event.Started{CallID: "c", Need: action.Need{Effect: action.Reads}}, ranAs(event.Failing, nil, "read x: no such file"), ranAs(event.Aborted, nil, "aborted")}, []string{
+			`{"type":"item.completed","item":{"id":"item_0","type":"error","message":"call of bash failed: unknown tool bash"}}`,
+			`{"type":"item.completed","item":{"id":"item_1","type":"error","message":"call of bash was not run"}}`,
+			`{"type":"item.completed","item":{"id":"item_2","type":"error","message":"call of bash was not run: limit of calls reached"}}`,
+			`{"type":"item.completed","item":{"id":"item_3","type":"error","message":"call of bash failed: read x: no such file"}}`}},
+		{"keys", []event.Body{event.Started{CallID: "c", Title: `type "cat
+"`, Need: action.Need{Effect: action.Runs, Script: "cat\n\n", TTY: true, Typed: "cat\nC-d"}},
+			ranAs(event.Completed, action.Ran{Argv: []string{"/bin/bash", "-i"}, Session: 2, Screen: "$ cat\n$ \n"}, "")}, []string{
+			`{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"cat\nC-d","aggregated_output":"","exit_code":null,"status":"in_progress"}}`,
+			`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"cat\nC-d","aggregated_output":"$ cat\n$\n","exit_code":null,"status":"completed"}}`}},
+		{"a key that asks for nothing", []event.Body{event.Started{CallID: "c", Need: action.Need{Effect: action.Thinks, TTY: true, Typed: "C-c"}},
+			ranAs(event.Completed, action.Ran{Argv: []string{"/bin/bash", "-i"}, Session: 2, Output: "^C\n", Screen: "$ ^C"}, "")}, []string{
+			`{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"C-c","aggregated_output":"","exit_code":null,"status":"in_progress"}}`,
+			`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"C-c","aggregated_output":"^C\n","exit_code":null,"status":"completed"}}`}},
+		{"the work reported as done", []event.Body{event.Started{CallID: "c", Title: "report the work as done", Need: action.Need{Effect: action.Thinks}},
+			ranAs(event.Completed, action.Ran{Argv: []string{"/bin/bash", "-i"}, Session: 2, Claims: 1}, "")}, []string{
+			`{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"report the work as done","aggregated_output":"","exit_code":null,"status":"in_progress"}}`,
+			`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"report the work as done","aggregated_output":"","exit_code":null,"status":"completed"}}`}},
 		{"page", []event.Body{ranAs(event.Completed, action.Fetched{URL: "http://x"}, "")}, []string{
 			`{"type":"item.started","item":{"id":"item_0","type":"web_search","query":"http://x","action":{"type":"open_page","url":"http://x"}}}`,
 			`{"type":"item.completed","item":{"id":"item_0","type":"web_search","query":"http://x","action":{"type":"open_page","url":"http://x"}}}`}},
@@ -355,7 +390,7 @@ func recorded() []event.Event {
 		event.Said{Message: chat.Message{Text: "Almost."}},
 		event.Injected{Message: chat.Message{Text: "go on"}, Why: "nudge"},
 		event.Said{Message: chat.Message{Text: "Fixed; three tests pass.\n"}, Finish: chat.Stopped},
-		event.TurnEnded{Reason: event.Finished, Final: "Fixed; three tests pass.\n", Usage: usage},
+		event.TurnEnded{Reason: event.Finished, Final: "Fixed; three tests pass.\n", Usage: usage, Recovered: map[string]int{event.CallAsText: 2, event.EarlyStop: 1}},
 	}
 	events := make([]event.Event, len(bodies))
 	for i, b := range bodies {
