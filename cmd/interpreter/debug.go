@@ -4,19 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"interpreter/agent/project"
 	"interpreter/harness"
 	"interpreter/local"
 	"interpreter/local/chat"
+	"interpreter/sandbox"
 )
 
 // newDebug collects the doors through which anyone can check what the program does.
 func newDebug(w world, f *flags) *cobra.Command {
 	c := &cobra.Command{Use: "debug", Short: "Look inside: the effective configuration, the exact first request"}
 	c.AddCommand(newDebugConfig(w, f), newDebugPrompt(w, f))
+	c.AddCommand(newDebugStream(w))
+	c.AddCommand(newDebugDecode(w))
+	c.AddCommand(newDebugEdit(w), newDebugPatch(w))
 	return c
 }
 
@@ -34,6 +40,7 @@ func newDebugConfig(w world, f *flags) *cobra.Command {
 			for _, warning := range s.warnings {
 				fmt.Fprintf(w.stderr, "warning: %s\n", warning)
 			}
+			s.markHarness()
 			if asJSON {
 				return s.ExplainJSON(w.stdout)
 			}
@@ -58,6 +65,9 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			if f.approval == "" && !f.confinement.auto {
 				s.approval = "never" // as exec, whose request this is
 			}
+			if err := s.checkHarness(); err != nil {
+				return err
+			}
 			policy, err := s.policy(w, f)
 			if err != nil {
 				return err
@@ -66,15 +76,17 @@ func newDebugPrompt(w world, f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, _, err := s.harness(local.ModelInfo{Name: s.Model}, "", earlier{})
+			if box, err := sandbox.New(policy); err == nil { // without one, git is not asked
+				s.status = sync.OnceValue(func() harness.GitStatus { return project.Status(cmd.Context(), box, s.dir, s.childEnvironment(w)) })
+			}
+			with, err := s.setting(known, local.ModelInfo{Name: s.Model}, "", s.ModelContextWindow, earlier{})
 			if err != nil {
 				return err
 			}
-			env := known.Env
-			env.Approval, env.Model, env.Guidance, env.Extra = s.approval, s.Model, s.HarnessGuidance, s.DeveloperInstructions
-			if env.Base, err = readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
-				return err
+			for _, warning := range s.warnings {
+				fmt.Fprintf(w.stderr, "warning: %s\n", harmless(warning))
 			}
+			h, env := with.harness, with.env
 			opening, tools, err := h.Begin(env)
 			if err != nil {
 				return err
