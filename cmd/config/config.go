@@ -14,6 +14,7 @@ type Config struct {
 	ReviewModel                string        `toml:"review_model" later:"true"`
 	Harness                    string        `toml:"harness"`
 	HarnessGuidance            bool          `toml:"harness_guidance"`
+	HarnessTools               []string      `toml:"harness_tools"`
 	ModelContextWindow         int           `toml:"model_context_window" min:"1" max:"1073741824"`
 	ModelAutoCompactTokenLimit int           `toml:"model_auto_compact_token_limit" min:"1"`
 	ModelReasoningEffort       string        `toml:"model_reasoning_effort"`

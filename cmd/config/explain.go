@@ -13,9 +13,10 @@ import (
 
 // Entry is one value that differs from the default, and who set it. Secrets are masked.
 type Entry struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"`
+	Key     string `json:"key"`
+	Value   any    `json:"value"`
+	Source  string `json:"source"`
+	Problem string `json:"problem,omitempty"` // what Mark said is wrong with it
 
 	path  []string
 	layer Layer
@@ -38,6 +39,35 @@ func (c Config) Origin(path ...string) string {
 		}
 	}
 	return ""
+}
+
+// Said says for people who set a key: "on the command line", "in FILE:LINE", or by the flag that stands for the key;
+// "" when nobody did.
+func (c Config) Said(flag string, path ...string) string {
+	for i := len(c.Layers) - 1; i >= 0; i-- {
+		layer := c.Layers[i]
+		if _, ok := lookup(layer.tree, path); !ok || !layer.Enabled {
+			continue
+		}
+		switch place, inFile := strings.CutPrefix(origin(layer, path), layer.Name+" "); {
+		case inFile:
+			return "in " + place
+		case layer.Name == flagsName:
+			return "by " + flag
+		}
+		return "on the " + layer.Name
+	}
+	return ""
+}
+
+// Mark notes what is wrong with a value that fits its type, for Explain: only who knows what it means can tell.
+func (c *Config) Mark(key, problem string) {
+	c.entries = slices.Clone(c.entries)
+	for i := range c.entries {
+		if c.entries[i].Key == key {
+			c.entries[i].Problem = problem
+		}
+	}
 }
 
 func entries(merged map[string]any, layers []Layer) []Entry {
@@ -131,6 +161,9 @@ func (c Config) Explain(w io.Writer) error {
 	}
 	for _, e := range origins {
 		fmt.Fprintf(&b, "  %s = %s   ← %s\n", e.Key, render(e.Value), e.Source)
+		if e.Problem != "" {
+			fmt.Fprintf(&b, "    wrong: %s\n", e.Problem)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

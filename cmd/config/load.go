@@ -217,7 +217,10 @@ func (l *loader) user() error {
 // UserPath is the file of settings in a home folder.
 func UserPath(home string) string { return filepath.Join(home, "config.toml") }
 
-const sessionName = "command line"
+const (
+	sessionName = "command line"
+	flagsName   = "flags"
+)
 
 func (l *loader) session() error {
 	layer := Layer{Name: sessionName, Enabled: true, dir: l.Cwd, tree: map[string]any{}, quiet: true}
@@ -243,7 +246,7 @@ func (l *loader) session() error {
 }
 
 func (l *loader) flags() (Layer, error) {
-	layer := Layer{Name: "flags", Enabled: true, dir: l.Cwd, tree: map[string]any{}}
+	layer := Layer{Name: flagsName, Enabled: true, dir: l.Cwd, tree: map[string]any{}}
 	for _, key := range slices.Sorted(maps.Keys(l.Flags)) {
 		path := strings.Split(key, ".")
 		put(layer.tree, path, plain(l.Flags[key]))

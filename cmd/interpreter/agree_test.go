@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"interpreter/harness/catalog"
+	"interpreter/local"
 	"interpreter/probes"
 )
 
@@ -172,5 +174,22 @@ func TestFitsAgree(t *testing.T) {
 				t.Errorf("listed as %s, fit says %s", list.Models[0].Verdict, fit.Models[0].Verdict)
 			}
 		})
+	}
+}
+
+// Every harness that the catalogue of models names is one that exists.
+func TestCatalogueNamesHarnesses(t *testing.T) {
+	named := 0
+	for _, e := range local.Catalogue() {
+		if e.Harness == "" {
+			continue
+		}
+		named++
+		if _, err := catalog.Named(e.Harness); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d models name a harness", named)
 	}
 }

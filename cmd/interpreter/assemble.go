@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -72,6 +73,7 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	if err != nil {
 		return nil, err
 	}
+	s.status = sync.OnceValue(func() harness.GitStatus { return project.Status(ctx, box, s.dir, s.childEnvironment(w)) })
 	p.warn(slices.Concat(s.warnings, known.Warnings))
 	p.note(s.unasked(known.Env.Docs))
 	a := &assembled{}
@@ -169,15 +171,20 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 	if err != nil {
 		return agent.Config{}, err
 	}
+	class := agent.ClassOf(m.Info.Parameters)
+	if with.env.Large {
+		class = agent.Large
+	}
 	id := idOf(log)
 	return agent.Config{
 		Model: m.Model, ModelName: m.Info.Name, Provider: m.Provider, Wire: m.Wire, Window: m.Window,
 		Effort: s.ModelReasoningEffort, Harness: chosen, HarnessWhy: with.why, Env: with.env,
 		Workspace: &action.Workspace{
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
-			Env: withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
+			Guides: s.guides(),
+			Env:    withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
 		},
-		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters),
+		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters), Class: class,
 		Distrust: m.Downgrade,
 	}, nil
 }
@@ -190,6 +197,14 @@ func (s *settings) project(ctx context.Context, w world, policy sandbox.Policy) 
 		NoDocs: s.ProjectDocMaxBytes == 0 || s.Trust == config.Untrusted, DocBytes: s.ProjectDocMaxBytes,
 		Markers: s.ProjectRootMarkers, Fallbacks: s.ProjectDocFallbackFilenames,
 	})
+}
+
+// guides are the names of instruction files that count in folders below the working directory.
+func (s *settings) guides() []string {
+	if s.ProjectDocMaxBytes == 0 || s.Trust == config.Untrusted {
+		return nil
+	}
+	return project.Names(s.ProjectDocFallbackFilenames)
 }
 
 // unasked names the instruction files that count although nobody has said whether this folder is trusted.
@@ -208,7 +223,7 @@ func (s *settings) unasked(docs []harness.Doc) []string {
 
 // harness picks what is presented to a model, and says why. A session that goes on keeps its own, unless this run asks
 // for another: a new one would make the server read everything anew.
-func (s *settings) harness(m local.ModelInfo, address string, before earlier) (harness.Harness, string, error) {
+func (s *settings) suited(m local.ModelInfo, address string, before earlier) (harness.Harness, string, error) {
 	id, chosen := s.HarnessChoice()
 	if now := s.Origin("harness"); before.any && before.opened.Model == m.Name && now != "flags" && now != "command line" {
 		if h, err := catalog.Named(before.opened.Harness); err == nil {
@@ -216,13 +231,20 @@ func (s *settings) harness(m local.ModelInfo, address string, before earlier) (h
 		}
 	}
 	if chosen {
-		h, err := catalog.Named(id)
-		return h, "asked for", err
+		h, err := namedHarness(id)
+		return h, s.whoseHarness(), err
 	}
 	h, why := catalog.For(catalog.Model{
-		Name: m.Name, Provider: m.Provider, BaseURL: address, Architecture: m.Architecture, Template: m.Template, Wire: wireOf(m.Provider),
+		Name: m.Name, Provider: m.Provider, ProviderName: s.ModelProviders[m.Provider].Name, BaseURL: address,
+		Architecture: m.Architecture, Template: m.Template, Wire: s.wireOf(m.Provider), Listed: catalogued(m.Name),
 	})
 	return h, why, nil
+}
+
+// catalogued is the harness that our catalogue of models names for a model, "" when it does not know it.
+func catalogued(name string) string {
+	entry, _ := local.Lookup(name)
+	return entry.Harness
 }
 
 // idOf is the id of the session in a log.

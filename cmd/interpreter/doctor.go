@@ -112,7 +112,7 @@ func (w world) examine(ctx context.Context, f *flags) []finding {
 		homely = append(homely, warn("config", "mend it in config.toml, or take it out", "%s", text))
 	}
 	all = slices.Concat(all, homely, gitty, boxed, findMachine(machine), s.findServers(ctx, w, servers, machine))
-	return append(append(all, s.findModel(ctx, f, servers, machine)...), w.surroundings()...)
+	return slices.Concat(all, s.findModel(ctx, f, servers, machine), s.findHarness(ctx, servers), w.surroundings())
 }
 
 // readable reads the configuration. What cannot be read is a finding, and the rest is examined without it. nil is no

@@ -129,8 +129,12 @@ func (s *settings) findSandbox(ctx context.Context, w world, f *flags) []finding
 		return append(found, refused(err))
 	}
 	if box.Policy().Mode == sandbox.FullAccess {
-		who := cmp.Or(s.Origin("sandbox_mode"), "--yolo")
-		return append(found, warn("sandbox", "-s workspace-write, or sandbox_mode = \"workspace-write\" in config.toml", "danger-full-access, said by %s: commands are not confined", who))
+		flag := "--sandbox"
+		if f.confinement.yolo {
+			flag = "--yolo"
+		}
+		who := cmp.Or(s.Said(flag, "sandbox_mode"), "by --yolo")
+		return append(found, warn("sandbox", "-s workspace-write, or sandbox_mode = \"workspace-write\" in config.toml", "danger-full-access, said %s: commands are not confined", who))
 	}
 	program := "true"
 	if runtime.GOOS == "windows" {

@@ -220,11 +220,11 @@ func (s *settings) findCache(one *server) finding {
 	ours, own := servingAt(s.home, one.Address())
 	switch {
 	case own && said != "" && said != ours.KV:
-		return warn(name, "take local_kv_cache_type out of the configuration", "%s, as interpreter serve told it (process id %d); %s says %s, which counts for other servers", ours.KV, ours.PID, s.Origin("local_kv_cache_type"), said)
+		return warn(name, "take local_kv_cache_type out of the configuration", "%s, as interpreter serve told it (process id %d); %s, said %s, counts for other servers", ours.KV, ours.PID, said, s.Said("", "local_kv_cache_type"))
 	case own:
 		return ok(name, "%s, as interpreter serve told it (process id %d), with one slot, and %d tokens for programs that name none", ours.KV, ours.PID, ours.Window)
 	case said != "":
-		return ok(name, "%s, as %s says; it cannot be read from the server", said, s.Origin("local_kv_cache_type"))
+		return ok(name, "%s, as said %s; it cannot be read from the server", said, s.Said("", "local_kv_cache_type"))
 	}
 	return ok(name, "cannot be read from the server, assumed f16; local_kv_cache_type in config.toml says otherwise")
 }
@@ -233,7 +233,7 @@ func (s *settings) findCache(one *server) finding {
 func (s *settings) findModel(ctx context.Context, f *flags, all stock, machine probes.Machine) []finding {
 	name, who := f.model, "named with -m"
 	if name == "" {
-		name, who = s.Model, "configured by "+s.Origin("model")
+		name, who = s.Model, "configured "+s.Said("-m", "model")
 	}
 	if name == "" {
 		return s.findBest(ctx, all, machine)

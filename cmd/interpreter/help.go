@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"interpreter/harness/catalog"
 )
 
 //go:embed help/*.md
@@ -27,12 +29,19 @@ func newHelp(root *cobra.Command, w world) *cobra.Command {
 					return err
 				}
 				fmt.Fprintf(w.stdout, "\nTopics (interpreter help TOPIC):\n")
-				return listTopics(w)
+				if err := listTopics(w); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(w.stdout, "Every harness has a page as well, such as: interpreter help qwen-code\n")
+				return err
 			}
 			page, err := helpPages.ReadFile("help/" + strings.ToLower(args[0]) + ".md")
 			if err == nil {
-				_, err = w.stdout.Write(page)
+				_, err = fmt.Fprint(w.stdout, strings.Replace(string(page), "{{harnesses}}\n", harnessTable(), 1))
 				return err
+			}
+			if h, err := catalog.Named(args[0]); err == nil && args[0] != "" {
+				return showHarness(w, h)
 			}
 			if c, _, err := root.Find(args); err == nil && c != root {
 				return c.Help()

@@ -108,7 +108,7 @@ func (s *settings) checkModel(ctx context.Context, w world, f *flags, name strin
 	if err == nil {
 		one := reported(prepared.Info.Name, prepared.Report)
 		one.Provider, one.Server, one.Window, one.Verdict = prepared.Provider, prepared.Server, prepared.Window, prepared.Verdict
-		one.Passed = one.Verdict == local.Native || one.Verdict == local.Rescued
+		one.Passed = one.Verdict == local.Native || one.Verdict == local.Rescued || one.Verdict == local.Spoken
 		return one, nil
 	}
 	var refusal *local.Refusal
@@ -196,6 +196,8 @@ func says(v local.Verdict) string {
 		return "native: calls arrive as calls"
 	case local.Rescued:
 		return "rescued: calls arrive as text, which the harness reads"
+	case local.Spoken:
+		return "spoken: commands arrive as text, in the form that the harness wants"
 	case local.NotKnown:
 		return "unproven: it was too slow to tell"
 	case unchecked:

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"strconv"
+	"strings"
+
 	"interpreter/agent"
 	"interpreter/agent/event"
 	"interpreter/agent/project"
@@ -26,9 +29,25 @@ func (s *settings) setting(known project.Known, m local.ModelInfo, address strin
 	out.env = known.Env
 	out.env.Approval, out.env.Model, out.env.Window = s.approval, m.Name, window
 	out.env.Vision, out.env.Guidance = m.Can("vision"), s.HarnessGuidance
+	out.env.Large, out.env.Requested = large(m), s.HarnessTools
+	out.env.Background, out.env.Fetch = out.env.Interactive, out.env.Network
+	if out.harness.Git && out.env.Git && s.status != nil {
+		out.env.Status = s.status()
+	}
 	out.env.Extra = s.DeveloperInstructions
 	out.env.Base, err = readOptional("model_instructions_file", s.ModelInstructionsFile)
 	return out, err
+}
+
+// large reports whether a model is one of those that cope with long instructions: of more than 40 billion parameters, or
+// hosted.
+func large(m local.ModelInfo) bool {
+	if known, ok := local.Lookup(m.Name); ok && m.Parameters == "" {
+		m.Parameters = known.Info.Parameters
+	}
+	number, billions := strings.CutSuffix(strings.ToUpper(strings.TrimSpace(m.Parameters)), "B")
+	size, err := strconv.ParseFloat(number, 64)
+	return billions && err == nil && size > 40 || m.RemoteHost != ""
 }
 
 // beginning says how the session to come will begin with a model: as it began before, if it goes on with the same model
@@ -47,7 +66,14 @@ func (s *settings) beginning(w world, known project.Known, before earlier) func(
 			}
 		}
 		req := with.harness.Request(with.env, opened.Messages, opened.Tools, []chat.Message(nil), window)
-		return local.Prefix{Harness: with.harness.Name, Messages: req.Messages, Tools: req.Tools, Effort: s.ModelReasoningEffort}, nil
+		return local.Prefix{
+			Harness: with.harness.Name, Messages: req.Messages, Tools: req.Tools, Effort: s.ModelReasoningEffort,
+			Join: with.harness.Join, Spoken: with.harness.Text,
+			Read: func(m chat.Message) (chat.Message, error) {
+				read, err := with.harness.Read(harness.Answer{Message: m, Finish: chat.Stopped})
+				return read.Message, err
+			},
+		}, nil
 	}
 }
 

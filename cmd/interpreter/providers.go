@@ -16,8 +16,10 @@ import (
 	"interpreter/cmd/config"
 	"interpreter/local"
 	"interpreter/local/lmstudio"
+	"interpreter/local/messages"
 	"interpreter/local/ollama"
 	"interpreter/local/openai"
+	"interpreter/local/responses"
 )
 
 // builtIn are the kinds of servers that need no configuration, in order of preference.
@@ -67,6 +69,9 @@ func (s *settings) selected(w world) ([]local.Provider, error) {
 	}
 	for _, id := range s.near() {
 		p, err := s.provider(w, id, false)
+		if err == nil {
+			err = s.speakable(id)
+		}
 		if err != nil {
 			s.warnings = append(s.warnings, err.Error())
 			continue
@@ -114,12 +119,12 @@ func (s *settings) allProviders(w world) ([]local.Provider, error) {
 	return all, nil
 }
 
-// near are the ids of configured servers that speak chat completions on this machine or its network.
+// near are the ids of configured servers on this machine or its network.
 func (s *settings) near() []string {
 	var ids []string
 	for _, id := range slices.Sorted(maps.Keys(s.ModelProviders)) {
 		entry := s.ModelProviders[id]
-		if !slices.Contains(builtIn[:], id) && s.wire(entry) == "chat" && nearby(entry.BaseURL) {
+		if !slices.Contains(builtIn[:], id) && nearby(entry.BaseURL) {
 			ids = append(ids, id)
 		}
 	}
@@ -127,20 +132,26 @@ func (s *settings) near() []string {
 }
 
 // wire is what an entry speaks. One that does not say so speaks chat completions if it is near, as servers of one's
-// own do, and otherwise what hosted ones speak.
+// own do, and otherwise what hosted ones speak. --chat-completions has every one speak those.
 func (s *settings) wire(entry config.ModelProvider) string {
-	if entry.WireAPI == "" && nearby(entry.BaseURL) {
+	if s.chatWire || entry.WireAPI == "" && nearby(entry.BaseURL) {
 		return "chat"
 	}
 	return cmp.Or(entry.WireAPI, "responses")
 }
 
-// wireOf is what a provider of an id is spoken to with.
-func wireOf(id string) string {
-	if id == "ollama" {
+// wireOf is what a provider of an id is spoken to with, "" when there is none of that id.
+func (s *settings) wireOf(id string) string {
+	switch id {
+	case "ollama":
 		return "ollama"
+	case "lmstudio":
+		return "chat"
 	}
-	return "chat"
+	if entry, configured := s.ModelProviders[id]; configured {
+		return s.wire(entry)
+	}
+	return ""
 }
 
 // nearby reports whether an address is on this machine or on a network of one's own.
@@ -186,17 +197,44 @@ func (s *settings) provider(w world, id string, addressed bool) (local.Provider,
 	if entry.BaseURL == "" {
 		return nil, try(fmt.Errorf("use model provider %s: it has no address", id), fmt.Sprintf("set model_providers.%s.base_url in config.toml", id))
 	}
-	if wire := s.wire(entry); wire != "chat" && !s.chatWire {
-		return nil, try(fmt.Errorf("use model provider %s: it is said to speak the wire %q; this version speaks chat completions", id, wire),
-			fmt.Sprintf("--chat-completions, or model_providers.%s.wire_api = \"chat\" in config.toml, if the server has that too", id))
-	}
 	header, err := gate(w, id, entry)
 	if err != nil {
 		return nil, err
 	}
-	return openai.New(entry.BaseURL, openai.Options{
+	o := openai.Options{
 		Name: id, Header: header, Query: query(entry), Idle: entry.StreamIdleTimeout, Window: s.ModelContextWindow,
-	})
+	}
+	switch s.wire(entry) {
+	case "messages":
+		o.Header = keyed(header, entry)
+		return orNil(messages.New(entry.BaseURL, o))
+	case "responses":
+		return orNil(responses.New(entry.BaseURL, o))
+	}
+	return orNil(openai.New(entry.BaseURL, o))
+}
+
+// orNil is a provider of any kind, nil when it could not be made.
+func orNil[P local.Provider](p P, err error) (local.Provider, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// keyed is the header with the key of the environment where the messages wire has it. Servers of one's own look where
+// their other wires have it as well, and get it in both places.
+func keyed(header http.Header, entry config.ModelProvider) http.Header {
+	token, bearer := strings.CutPrefix(header.Get("Authorization"), "Bearer ")
+	if entry.EnvKey == "" || !bearer || header.Get("X-Api-Key") != "" {
+		return header
+	}
+	header = header.Clone()
+	header.Set("X-Api-Key", token)
+	if !nearby(entry.BaseURL) {
+		header.Del("Authorization")
+	}
+	return header
 }
 
 // ids are the providers that a person can name.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"interpreter/harness"
 	"interpreter/harness/catalog"
 	"interpreter/local"
 	"interpreter/local/chat"
@@ -38,9 +39,16 @@ func (s *settings) ready(ctx context.Context, w world, f *flags, r readying) (*l
 		CacheType: local.CacheType(s.LocalKVCacheType), CacheAt: s.cacheAt, Remote: r.model != "", Loads: filepath.Join(s.home, "loads.json"),
 		Reload: func(string) bool { return f.reload || s.ReloadLoadedModels },
 		Pull:   f.pull, Verdicts: s.verdictFile(), Rescue: rescue, SkipCheck: !s.ToolCheck && !r.thorough, Patience: s.patience(w),
-		Prefix: s.prefix, Thorough: r.thorough, Forwarded: probes.Forwarded,
+		Prefix: s.prefix, Thorough: r.thorough, Forwarded: probes.Forwarded, Spoken: s.spoken(),
 	}
 	return r.follow(ctx, o)
+}
+
+// spoken reports whether the harness that a person named takes calls from text. None is chosen that does otherwise.
+func (s *settings) spoken() bool {
+	id, chosen := s.HarnessChoice()
+	h, err := catalog.Named(id)
+	return chosen && err == nil && h.Text
 }
 
 // step is one that local.Ready yields.
@@ -89,11 +97,12 @@ func (r readying) follow(ctx context.Context, o local.Options) (*local.Prepared,
 	}
 }
 
-// rescue reads calls that a server passed on as text, as every harness does.
+// rescue reads calls that a server passed on as text, as every harness with tools does.
 func rescue(m chat.Message) (chat.Message, error) {
 	h, err := catalog.Named("native")
-	if err != nil || h.Decode == nil {
+	if err != nil {
 		return m, err
 	}
-	return h.Decode(m)
+	read, err := h.Rescue(harness.Answer{Message: m, Finish: chat.Stopped})
+	return read.Message, err
 }

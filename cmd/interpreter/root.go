@@ -1,13 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"interpreter/harness/catalog"
 )
 
 // newRoot builds the whole command tree for one run.
@@ -68,6 +67,7 @@ func newRoot(w world) *cobra.Command {
 		newCompletion(root, w),
 	)
 	root.SetHelpCommand(newHelp(root, w))
+	strictly(root)
 	versioned(root)
 	complete(root, w, f)
 	return root
@@ -76,12 +76,8 @@ func newRoot(w world) *cobra.Command {
 // complete teaches the shell the values of flags that have a list, and keeps flags of a run out of the help of
 // commands where they do nothing.
 func complete(root *cobra.Command, w world, f *flags) {
-	var harnesses []string
-	for _, h := range catalog.All() {
-		harnesses = append(harnesses, h.Name)
-	}
 	for flag, values := range map[string][]string{
-		"harness":          harnesses,
+		"harness":          harnessNames(),
 		"sandbox":          {"read-only", "workspace-write", "danger-full-access"},
 		"ask-for-approval": {"untrusted", "on-request", "never"},
 	} {
@@ -121,6 +117,40 @@ func runs(c *cobra.Command) bool {
 		return false
 	}
 	return true
+}
+
+// strictly has a command that only collects others refuse a word that is none of them, and has every complaint about a
+// command line name the help of the command that it was about.
+func strictly(c *cobra.Command) {
+	if c.HasSubCommands() && c.Run == nil && c.RunE == nil {
+		c.Args = cobra.ArbitraryArgs
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			err := fmt.Errorf("%q is no command of %s", args[0], c.CommandPath())
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+			}
+			return usageError{err}
+		}
+	}
+	if run := c.RunE; run != nil && c.HasParent() {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			err := run(c, args)
+			var usage usageError
+			if errors.As(err, &usage) && remedyOf(err) == "" {
+				return usageError{try(err, c.CommandPath()+" --help")}
+			}
+			return err
+		}
+	}
+	for _, below := range c.Commands() {
+		if below.SuggestionsMinimumDistance == 0 {
+			below.SuggestionsMinimumDistance = 2
+		}
+		strictly(below)
+	}
 }
 
 // versioned gives every command the flag that prints name and version.

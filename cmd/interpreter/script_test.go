@@ -58,8 +58,8 @@ func practiceWorld() world {
 }
 
 // Each script is a terminal session in a fresh git repository, with a home of its own and with the models of its
-// sections `-- model --` (Ollama), `-- lmstudio --` and `-- chat --` (a server of chat completions, at $CHAT), as far as it has
-// them. A demand of a model that was not met fails the script.
+// sections `-- model --` (Ollama), `-- lmstudio --`, and `-- chat --`, `-- messages --` and `-- responses --` (servers that speak that
+// wire alone, at $CHAT, $MESSAGES and $RESPONSES), as far as it has them. A demand of a model that was not met fails the script.
 func TestScripts(t *testing.T) {
 	root, err := os.MkdirTemp("/var/tmp", "interpreter-scripts-") // /tmp is one place that commands may write to
 	if err != nil {
@@ -127,6 +127,7 @@ func setUp(env *testscript.Env) error {
 	}
 	for _, part := range [...]struct{ file, wire, variable string }{
 		{"model", "all", "OLLAMA_HOST"}, {"lmstudio", "lmstudio", "LMSTUDIO"}, {"chat", "chat", "CHAT"},
+		{"messages", "messages", "MESSAGES"}, {"responses", "responses", "RESPONSES"},
 	} {
 		if err := s.rehearse(env, part.file, part.wire, part.variable); err != nil {
 			return err

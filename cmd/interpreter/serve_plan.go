@@ -59,7 +59,7 @@ func (s *settings) plan(ctx context.Context, w world, f *flags, p local.Provider
 func (s *settings) servedModel(w world, f *flags, machine probes.Machine, want local.Want, out *servePlan) (local.Judgement, string) {
 	name, which := f.model, "named with -m"
 	if name == "" {
-		name, which = s.Model, "configured by "+s.Origin("model")
+		name, which = s.Model, "configured "+s.Said("-m", "model")
 	}
 	stored := ollama.Stored(w.modelFolder("ollama"))
 	if name != "" {
@@ -130,7 +130,7 @@ func (p *servePlan) explain(j local.Judgement, q *serveWishes, s *settings) {
 	case q.window > 0:
 		window = "as you said"
 	case s.ModelContextWindow > 0:
-		window = "by " + s.Origin("model_context_window")
+		window = "said " + s.Said("", "model_context_window")
 	case j.Passes() && j.Model.Name != "":
 		window = fmt.Sprintf("fits %s: %s of %s", cmp.Or(string(j.Fit.Place), "this machine"), local.Bytes(j.Fit.Need), local.Bytes(j.Fit.Room))
 	}
@@ -142,7 +142,7 @@ func (p *servePlan) explain(j local.Judgement, q *serveWishes, s *settings) {
 	case q.kv != "":
 		kind = "as you said"
 	case s.LocalKVCacheType != "":
-		kind = "by " + s.Origin("local_kv_cache_type")
+		kind = "said " + s.Said("", "local_kv_cache_type")
 	case p.CacheType != "f16":
 		kind = "half the memory: with f16 less than 128k tokens fit"
 	case j.Fit.Place == local.OnCPU:

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"interpreter/cmd/config"
-	"interpreter/harness/catalog"
+	"interpreter/harness"
 	"interpreter/local"
 	"interpreter/sandbox"
 )
@@ -19,8 +19,10 @@ type settings struct {
 	approval string
 	prefix   func(local.ModelInfo, int) (local.Prefix, error) // how the session to come begins; nil: there is none
 	oss      bool                                             // a local provider was asked for, and the configuration names none
+	strict   bool                                             // --strict-config
 	chatWire bool                                             // --chat-completions
 	asked    []local.Provider                                 // the servers of this run, once they are known
+	status   func() harness.GitStatus                         // of the repository; git is asked once, and only if someone asks
 }
 
 // choices are what a command adds to the shared flags.
@@ -65,7 +67,7 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 	}
 	mode, approval := conf.Permissions()
 	s.mode, s.approval = sandbox.Mode(mode), approval
-	s.chatWire = f.chatWire
+	s.chatWire, s.strict = f.chatWire, f.strict
 	if f.oss && f.provider == "" {
 		s.ModelProvider = s.OSSProvider
 		s.oss = s.OSSProvider == ""
@@ -75,10 +77,11 @@ func (w world) settings(f *flags, c choices) (settings, error) {
 
 // thereAll refuses a harness or a file that is named and not there, before a model is loaded for it.
 func (s *settings) thereAll() error {
-	if id, chosen := s.HarnessChoice(); chosen {
-		if _, err := catalog.Named(id); err != nil {
-			return fmt.Errorf("%w (said by %s)", err, s.Origin("harness"))
-		}
+	if err := s.checkHarness(); err != nil {
+		return err
+	}
+	if err := s.speakable(s.ModelProvider); err != nil {
+		return err
 	}
 	if _, err := readOptional("model_instructions_file", s.ModelInstructionsFile); err != nil {
 		return err

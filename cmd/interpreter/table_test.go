@@ -71,7 +71,7 @@ func TestWire(t *testing.T) {
 		"box": {BaseURL: "http://10.0.0.7:8000/v1"}, "said": {BaseURL: "http://localhost/v1", WireAPI: "chat"}, "old": {BaseURL: "http://localhost/v1", WireAPI: "responses"},
 		"far": {BaseURL: "https://models.example.com/v1", WireAPI: "chat"}, "plain": {BaseURL: "https://models.example.com/v1"}, "ollama": {BaseURL: "http://localhost:11434", WireAPI: "chat"},
 	}}}
-	if got := s.near(); !slices.Equal(got, []string{"box", "said"}) {
+	if got := s.near(); !slices.Equal(got, []string{"box", "old", "said"}) {
 		t.Errorf("near: %v", got)
 	}
 	if got := s.wire(s.ModelProviders["plain"]); got != "responses" {
