@@ -128,8 +128,14 @@ func (m *mender) literal() bool {
 }
 
 func (m *mender) object(depth int) bool {
+	return m.group("{}", ']', depth, func() bool { return m.key() && m.value(depth+1) })
+}
+
+// group reads the members between two brackets, stray or missing commas and closers mended. other is the closer of the
+// other kind of group: inside one, it ends this one as well.
+func (m *mender) group(brackets string, other byte, depth int, member func() bool) bool {
 	m.at++
-	m.out = append(m.out, '{')
+	m.out = append(m.out, brackets[0])
 	for first := true; ; {
 		m.space()
 		for m.at < len(m.in) && m.in[m.at] == ',' {
@@ -138,24 +144,20 @@ func (m *mender) object(depth int) bool {
 			m.space()
 		}
 		switch {
-		case m.at >= len(m.in):
+		case m.at >= len(m.in), m.in[m.at] == other && depth > 0:
 			m.used(missingCloser)
-			m.out = append(m.out, '}')
+			m.out = append(m.out, brackets[1])
 			return true
-		case m.in[m.at] == '}':
+		case m.in[m.at] == brackets[1]:
 			m.at++
-			m.out = append(m.out, '}')
-			return true
-		case m.in[m.at] == ']' && depth > 0:
-			m.used(missingCloser)
-			m.out = append(m.out, '}')
+			m.out = append(m.out, brackets[1])
 			return true
 		}
 		if !first {
 			m.out = append(m.out, ',')
 		}
 		first = false
-		if !m.key() || !m.value(depth+1) || !m.next('}') {
+		if !member() || !m.next(brackets[1]) {
 			return false
 		}
 	}
@@ -213,37 +215,7 @@ func (m *mender) key() bool {
 }
 
 func (m *mender) list(depth int) bool {
-	m.at++
-	m.out = append(m.out, '[')
-	for first := true; ; {
-		m.space()
-		for m.at < len(m.in) && m.in[m.at] == ',' {
-			m.used(trailingComma)
-			m.at++
-			m.space()
-		}
-		switch {
-		case m.at >= len(m.in):
-			m.used(missingCloser)
-			m.out = append(m.out, ']')
-			return true
-		case m.in[m.at] == ']':
-			m.at++
-			m.out = append(m.out, ']')
-			return true
-		case m.in[m.at] == '}' && depth > 0:
-			m.used(missingCloser)
-			m.out = append(m.out, ']')
-			return true
-		}
-		if !first {
-			m.out = append(m.out, ',')
-		}
-		first = false
-		if !m.value(depth+1) || !m.next(']') {
-			return false
-		}
-	}
+	return m.group("[]", '}', depth, func() bool { return m.value(depth + 1) })
 }
 
 // next steps over the comma behind a member; a missing one is no matter when another member begins.
