@@ -65,7 +65,7 @@ func findUnnumbered(q quest) []span {
 	return findPlain(bare)
 }
 
-var numbered = regexp.MustCompile(`^[ ]*([0-9]+)(?:\t|→|: ?| ?│ ?| ?\| ?)`)
+var numbered = regexp.MustCompile(`^[ ]*L?([0-9]+)(?:\t|→|: ?| ?│ ?| ?\| ?)`)
 
 // unnumbered takes line numbers, or one and the same diff mark, off every line.
 func (q quest) unnumbered() (quest, bool) {

@@ -299,8 +299,8 @@ func (a Patch) Do(ctx context.Context, w *Workspace) (Changed, error) {
 	return out, nil
 }
 
-// allowed refuses what a patch may not name, before anything is read. A relative path that climbs out of the working
-// folder needs a root of its own: one around the folder, such as /tmp, is for scratch files and not for its siblings.
+// allowed refuses what a patch may not name, before anything is read. A relative path that leads out of the working
+// folder, by climbing or through a link, needs a root of its own: one around the folder, such as /tmp, is for scratch files and not for its siblings.
 func (a Patch) allowed(ctx context.Context, w *Workspace, path string) error {
 	if path == "" {
 		return nil
@@ -311,7 +311,7 @@ func (a Patch) allowed(ctx context.Context, w *Workspace, path string) error {
 		return err
 	}
 	p := w.Box.Policy()
-	if filepath.IsAbs(path) || p.Mode == sandbox.FullAccess || below(w.Dir, w.Abs(joined)) {
+	if filepath.IsAbs(path) || p.Mode == sandbox.FullAccess || below(w.Dir, real) {
 		return nil
 	}
 	approved, _ := ctx.Value(approvedKey{}).([]string)

@@ -83,10 +83,14 @@ func parsePatch(text, path string) (Parsed, error) {
 		lines[last] = endMark // inside an update an indented one would be context
 	}
 	p := patchReader{lines: lines}
-	if len(lines) == 0 || strings.TrimSpace(lines[0]) != beginMark {
+	switch {
+	case strings.TrimSpace(lines[0]) == beginMark:
+		p.at = 1
+	case p.marker():
+		p.out.Notes = append(p.out.Notes, "the patch had no begin marker")
+	default:
 		return Parsed{}, &PatchError{Kind: BadBegin, Line: 1, Block: lines[0]}
 	}
-	p.at = 1
 	return p.read()
 }
 
@@ -120,13 +124,17 @@ func unwrapPatch(text string) string {
 	return text
 }
 
+// bareDiff is the beginning of a unified diff, which no marker ends.
+var bareDiff = regexp.MustCompile(`\A(--- |diff |@@ )`)
+
 // trimBlankLines takes off what is blank at the start, and blank lines at the end: the blanks at the end of a last line
-// may be part of a patch.
+// may be part of a patch, and in a unified diff a line of one blank is an empty line of the file.
 func trimBlankLines(text string) string {
 	text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	bare := bareDiff.MatchString(text)
 	for {
 		i := strings.LastIndexByte(text, '\n')
-		if i < 0 || strings.TrimSpace(text[i:]) != "" {
+		if i < 0 || strings.TrimSpace(text[i:]) != "" || bare && text[i:] == "\n " {
 			return text
 		}
 		text = text[:i]
@@ -236,9 +244,20 @@ func (p *patchReader) bad(kind PatchErrorKind) error {
 
 func (p *patchReader) more() bool { return p.at < len(p.lines) }
 
+// sloppy are markers without the blank behind their stars.
+var sloppy = regexp.MustCompile(`^\*\*\*(Add|Delete|Update) File:|^\*\*\*Move to:`)
+
+// starred is a line as it would be with that blank.
+func starred(line string) string {
+	if sloppy.MatchString(line) {
+		return "*** " + line[len("***"):]
+	}
+	return line
+}
+
 // mark tells whether the current line is a marker, and what follows it.
 func (p *patchReader) mark(name string) (string, bool) {
-	line := strings.TrimSpace(p.lines[p.at])
+	line := starred(strings.TrimSpace(p.lines[p.at]))
 	rest, ok := strings.CutPrefix(line+" ", name)
 	return strings.TrimSpace(rest), ok
 }
@@ -304,7 +323,7 @@ func (p *patchReader) hunk() error {
 
 // marker tells whether the current line begins something new.
 func (p *patchReader) marker() bool {
-	line := strings.TrimRight(p.lines[p.at], " \t")
+	line := starred(strings.TrimRight(p.lines[p.at], " \t"))
 	for _, m := range []string{endMark, strings.TrimSpace(addMark), strings.TrimSpace(deleteMark), strings.TrimSpace(updateMark)} {
 		if strings.HasPrefix(line, m) {
 			return true

@@ -237,7 +237,8 @@ func sameBut(a, b []string) bool {
 
 // commentDots are comments that stand for code left out.
 var commentDots = regexp.MustCompile(`(?i)^(//|#|--|/\*|<!--|;|\{/\*)\s*(\.\.\.|…)?\s*` +
-	`((the )?(rest|remainder) of (the |this )?\w+|(existing|unchanged|remaining|previous) (code|lines|content|implementation)\w*` +
+	`((the )?(rest|remainder) of (the |this )?\w+( (is|are|remains|stays))?( unchanged| the same| as before| here)?` +
+	`|(the )?(existing|unchanged|remaining|previous) (code|lines|content|implementation)\w*( (is|remains|stays|continues|goes))?( unchanged| the same| as before| here)?` +
 	`|(code|rest|remainder)( \w+)? (unchanged|as before|stays the same|remains the same))\s*(\.\.\.|…)?\s*(\*/\}?|-->)?$`)
 
 // placeholder gives the first line of old or new that stands for text left out and is not in the file.
