@@ -18,7 +18,7 @@ func (t *turn) consent(ctx context.Context, k *task, title string) error {
 		k.refuse(event.Declined, "plan mode is on", words)
 		return nil
 	}
-	v := approve.Decide(t.cfg.Approval, t.cfg.Workspace.Box.Policy(), k.need)
+	v := t.judge().Decide(k.need)
 	switch {
 	case v.What == approve.Go && k.guess && t.cfg.Interactive && t.cfg.Approval != approve.Never && !harmless(k.need):
 		return t.asked(ctx, k, title, "the call was damaged: a part of it was put right by guess")
@@ -111,4 +111,9 @@ func (h host) Ask(ctx context.Context, questions []action.Question) (map[string]
 		return nil, err
 	}
 	return got.answers, h.s.add(event.Answered{ID: id, Decision: string(got.decision), Note: got.note, Answers: got.answers})
+}
+
+// judge decides with what holds now.
+func (s *Session) judge() approve.Judge {
+	return approve.Judge{Policy: s.cfg.Approval, Off: s.cfg.Unasked, Box: s.cfg.Workspace.Box.Policy(), Rules: s.cfg.Rules, Git: s.cfg.Git}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"interpreter/agent/approve"
+	"interpreter/agent/approve/rules"
 	"interpreter/agent/event"
 	"interpreter/harness"
 	"interpreter/local/chat"
@@ -37,6 +38,10 @@ type Config struct {
 	Env         harness.Environment
 	Workspace   *action.Workspace
 	Approval    approve.Policy
+	Unasked     []approve.Kind              // questions that are switched off
+	Rules       *rules.Set                  // nil: none
+	Remember    func(prefix []string) error // keeps a rule for later sessions; nil: rules last as long as the session
+	Git         func(dir string) bool       // see approve.Judge
 	Log         *event.Log
 	Schema      json.RawMessage  // of the final answer; nil: free text
 	Interactive bool             // a person answers event.Asked

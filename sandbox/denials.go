@@ -134,3 +134,12 @@ func lastBytes(o Output) string {
 	}
 	return string(bytes.ToValidUTF8(slices.Concat(head, []byte("\n"), tail), []byte("?")))
 }
+
+// Refusals is Denials with what would have let each pass.
+func Refusals(e Exit, o Output, p Policy) []Refusal {
+	var found []Refusal
+	for _, line := range Denials(e, o, p) {
+		found = append(found, Refusal{Text: line})
+	}
+	return found
+}

@@ -79,10 +79,25 @@ type Command struct {
 	Rows    int      // of the terminal; 0 is 40
 	Stdin   bool     // keep standard input open for Process.Write; implied by TTY
 	Outside bool     // approved to run without confinement
+	Opened  Opened   // approved beyond the policy for this command, which stays confined
 	Timeout time.Duration
 	Watch   func(chunk []byte) // sees output as it comes, from one goroutine; it must not block. May be nil
 	Stdio   []*os.File         // standard input, output and error given as they are, nothing captured; nil for the usual
 	Extra   []*os.File         // inherited beside the standard three, as descriptor 3 and up; Unix only. The caller closes them
+}
+
+// Opened is what one confined command may do beyond the policy, because a person said so.
+type Opened struct {
+	Network bool     `json:"network,omitempty"`
+	Paths   []string `json:"paths,omitempty"` // real and absolute, files or folders with all below them; protected ones too. The agent's home never
+}
+
+// Refusal is one thing the sandbox refused a command, or undid after it.
+type Refusal struct {
+	Text    string `json:"text"`              // one line, for people and models
+	Path    string `json:"path,omitempty"`    // what it wanted to write, real, when that was it
+	Network bool   `json:"network,omitempty"` // it wanted the network
+	Undone  bool   `json:"undone,omitempty"`  // it happened and was put back: opening Path would have let it
 }
 
 // A Box runs commands within a policy.

@@ -33,7 +33,7 @@ func TestCasesOfCommands(t *testing.T) {
 	load(t, "commands.json", &file)
 	for _, c := range file.Cases {
 		want := map[string]What{"auto": Go, "ask": Ask}[c.Expected]
-		if got := Decide(Untrusted, readOnly, run(c.Command)); got.What != want {
+		if got := decide(Untrusted, readOnly, run(c.Command)); got.What != want {
 			t.Errorf("%s %q: got %v, want %v", c.ID, c.Command, got, want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestDecideCommands(t *testing.T) {
 		{"network asks", OnRequest, readOnly, action.Need{Effect: action.Connect}, Ask},
 	}
 	for _, tt := range tests {
-		if got := Decide(tt.policy, tt.box, tt.need); got.What != tt.want || got.What != Go && got.Why == "" {
+		if got := decide(tt.policy, tt.box, tt.need); got.What != tt.want || got.What != Go && got.Why == "" {
 			t.Errorf("%s: got %+v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestNothingAskedAndNoSandbox(t *testing.T) {
 		"rm -rf \"$DIR\"/x": Refuse, "cd / && rm -rf etc": Refuse, "rm -rf build /": Refuse, "rm -rf /*": Refuse, "mkfs /dev/sda": Refuse,
 		"dd if=x of=/dev/sda": Refuse, "bash -c 'rm -rf /'": Refuse, "chmod -R 777 /": Refuse, "rm -rf build/../..": Refuse,
 	} {
-		if got := Decide(Never, yolo, run(script)); got.What != want {
+		if got := decide(Never, yolo, run(script)); got.What != want {
 			t.Errorf("%q: got %+v, want %v", script, got, want)
 		}
 	}
@@ -211,14 +211,14 @@ func TestNothingAskedInTheSandbox(t *testing.T) {
 		"rm -rf /repo": Refuse, "rm -rf /repo/": Refuse, "rm -rf ~": Refuse, "rm -rf $DIR/x": Refuse, "cd src && rm -rf *": Refuse, "rm -rf build .": Refuse,
 		"bash -c 'rm -rf .'": Refuse, "git reset --hard": Refuse, "git clean -fdx": Refuse, "pkill node": Refuse, "mkfs /dev/sda": Refuse,
 	} {
-		if got := Decide(Never, box, run(script)); got.What != want {
+		if got := decide(Never, box, run(script)); got.What != want {
 			t.Errorf("%q: got %+v, want %v", script, got, want)
 		}
 	}
-	if got := Decide(Never, box, action.Need{Effect: action.Runs, Script: "rm -rf build", Escalate: true}); got.What != Refuse {
+	if got := decide(Never, box, action.Need{Effect: action.Runs, Script: "rm -rf build", Escalate: true}); got.What != Refuse {
 		t.Errorf("outside the sandbox: %+v", got)
 	}
-	if got := Decide(OnRequest, box, run("rm -rf build")); got.What != Ask {
+	if got := decide(OnRequest, box, run("rm -rf build")); got.What != Ask {
 		t.Errorf("with somebody to ask: %+v", got)
 	}
 }
@@ -251,7 +251,7 @@ func TestDecideWrites(t *testing.T) {
 	}
 	for _, tt := range tests {
 		need := action.Need{Effect: action.Writes, Paths: []string{"ok.go", tt.path}}
-		if got := Decide(tt.policy, box, need); got.What != tt.want {
+		if got := decide(tt.policy, box, need); got.What != tt.want {
 			t.Errorf("%s %s: got %+v, want %v", tt.policy, tt.path, got, tt.want)
 		}
 	}
@@ -324,7 +324,7 @@ func FuzzJudging(f *testing.F) {
 func TestRememberedShell(t *testing.T) {
 	box := sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/w", Roots: []string{"/w"}}
 	need := action.Need{Effect: action.Runs, Script: "ls -l", Keep: action.KeepShell}
-	if v := Decide(Untrusted, box, need); v.What != Go {
+	if v := decide(Untrusted, box, need); v.What != Go {
 		t.Errorf("a shell that remembers nothing: %+v", v)
 	}
 	var g Grants
@@ -334,20 +334,20 @@ func TestRememberedShell(t *testing.T) {
 		t.Error("the prefix does not cover")
 	}
 	need.Kept, test.Kept = true, true
-	if v := Decide(Untrusted, box, need); v.What != Ask {
+	if v := decide(Untrusted, box, need); v.What != Ask {
 		t.Errorf("one that does: %+v", v)
 	}
-	if v := Decide(OnRequest, box, need); v.What != Go {
+	if v := decide(OnRequest, box, need); v.What != Go {
 		t.Errorf("where the sandbox decides: %+v", v)
 	}
 	if g.Covers(test) {
 		t.Error("the prefix covers what may be something else")
 	}
 	keys := action.Keys{Strokes: []action.Stroke{{Text: "rm -rf ~\n"}}}.Need()
-	if v := Decide(Untrusted, box, keys); v.What != Ask {
+	if v := decide(Untrusted, box, keys); v.What != Ask {
 		t.Errorf("typed: %+v", v)
 	}
-	if v := Decide(Untrusted, box, action.Keys{Strokes: []action.Stroke{{Text: "C-c"}}}.Need()); v.What != Go {
+	if v := decide(Untrusted, box, action.Keys{Strokes: []action.Stroke{{Text: "C-c"}}}.Need()); v.What != Go {
 		t.Errorf("an interrupt: %+v", v)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"interpreter/agent/approve/rules"
 	"interpreter/sandbox"
 	"interpreter/sandbox/action"
 )
@@ -60,12 +61,49 @@ const (
 
 // Verdict says whether an action may happen, and why not.
 type Verdict struct {
+	What    What
+	Why     string   // one clause: for the person who is asked, or for the model that is refused
+	Kind    Kind     // of question, of Ask and of a Refuse that stands for one
+	Outside bool     // of Go: rules allow every part of the command to run outside the sandbox
+	Prefix  []string // of Ask: words a rule may be made of, nil when none may be offered
+	Parts   []Part   // what a command was split into, for people; nil when it is not a command
+}
+
+// Part is the verdict on one simple command of a line.
+type Part struct {
+	Argv []string
 	What What
-	Why  string // one clause: for the person who is asked, or for the model that is refused
+	Why  string // what it was taken for, or the rule that holds
+}
+
+// Kind is a class of questions. A person can switch a class off; what would ask such a question is refused then.
+type Kind string
+
+// The kinds.
+const (
+	BySandbox  Kind = "sandbox_approval"    // to leave the sandbox, to write where it does not reach, to run what destroys
+	ByRule     Kind = "rules"               // a rule says prompt
+	BySkill    Kind = "skill_approval"      // a script of a skill
+	ByRequest  Kind = "request_permissions" // the model asks for more, without a command
+	ByMCP      Kind = "mcp_elicitations"    // a server outside asks
+	Unforeseen Kind = ""                    // none of these: a command that is not known to only read
+)
+
+// Judge is what decides in a session. The zero value refuses what would need a person.
+type Judge struct {
+	Policy Policy
+	Off    []Kind // questions that are not asked, of a policy with switches
+	Box    sandbox.Policy
+	Rules  *rules.Set
+	// Git reports whether git's configuration, as it holds in a folder, starts no program of its own. Nil, or false: git is
+	// not taken for a command that only reads.
+	Git func(dir string) bool
 }
 
 // Decide judges an action. need.Paths are relative to the policy's directory.
-func Decide(p Policy, box sandbox.Policy, need action.Need) Verdict {
+func (j Judge) Decide(need action.Need) Verdict { return decide(j.Policy, j.Box, need) }
+
+func decide(p Policy, box sandbox.Policy, need action.Need) Verdict {
 	switch need.Effect {
 	case action.Runs:
 		return decideRun(p, box, need)
@@ -124,9 +162,9 @@ func decideWrite(p Policy, box sandbox.Policy, need action.Need) Verdict {
 		v := Verdict{What: Go}
 		switch {
 		case err != nil:
-			v = Verdict{Refuse, err.Error()}
+			v = Verdict{What: Refuse, Why: err.Error()}
 		case place == sandbox.Forbidden:
-			v = Verdict{Refuse, path + " may never be written"}
+			v = Verdict{What: Refuse, Why: path + " may never be written"}
 		case place == sandbox.Guarded:
 			v = ask(p, path+" is protected")
 		case place == sandbox.Outside && box.Mode == sandbox.ReadOnly:
@@ -144,9 +182,9 @@ func decideWrite(p Policy, box sandbox.Policy, need action.Need) Verdict {
 // ask is Ask, or Refuse when nobody may be asked.
 func ask(p Policy, why string) Verdict {
 	if p == Never {
-		return Verdict{Refuse, why}
+		return Verdict{What: Refuse, Why: why}
 	}
-	return Verdict{Ask, why}
+	return Verdict{What: Ask, Why: why}
 }
 
 // quote makes a shell line of an argument list.

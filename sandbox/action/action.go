@@ -35,18 +35,19 @@ const (
 
 // Need is what an action asks of the sandbox and of a person.
 type Need struct {
-	Effect   Effect   `json:"effect"`
-	Paths    []string `json:"paths,omitempty"`    // files, as the model named them
-	Script   string   `json:"script,omitempty"`   // a shell line, of Runs
-	Argv     []string `json:"argv,omitempty"`     // what is really executed, of Runs
-	Dir      string   `json:"dir,omitempty"`      // working directory, of Runs; "" is the workspace's
-	Escalate bool     `json:"escalate,omitempty"` // the model asks to leave the sandbox
-	Reason   string   `json:"reason,omitempty"`   // its justification
-	Prefix   []string `json:"prefix,omitempty"`   // a rule it proposes
-	TTY      bool     `json:"tty,omitempty"`
-	Typed    string   `json:"typed,omitempty"` // of Keys, for people: what is typed, a stroke a line, keys by their names
-	Keep     Keep     `json:"-"`               // what the command finds of the one before, of Runs
-	Kept     bool     `json:"-"`               // a shell remembers things of earlier commands that may change what words of Script mean
+	Effect   Effect         `json:"effect"`
+	Paths    []string       `json:"paths,omitempty"`    // files, as the model named them
+	Script   string         `json:"script,omitempty"`   // a shell line, of Runs
+	Argv     []string       `json:"argv,omitempty"`     // what is really executed, of Runs
+	Dir      string         `json:"dir,omitempty"`      // working directory, of Runs; "" is the workspace's
+	Escalate bool           `json:"escalate,omitempty"` // the model asks to leave the sandbox
+	Opens    sandbox.Opened `json:"opens,omitzero"`     // what it asks for beyond the policy, staying inside
+	Reason   string         `json:"reason,omitempty"`   // its justification
+	Prefix   []string       `json:"prefix,omitempty"`   // a rule it proposes
+	TTY      bool           `json:"tty,omitempty"`
+	Typed    string         `json:"typed,omitempty"` // of Keys, for people: what is typed, a stroke a line, keys by their names
+	Keep     Keep           `json:"-"`               // what the command finds of the one before, of Runs
+	Kept     bool           `json:"-"`               // a shell remembers things of earlier commands that may change what words of Script mean
 }
 
 // Outcome is one of the seven kinds of facts.
@@ -54,25 +55,26 @@ type Outcome interface{ outcome() }
 
 // Ran tells of a command, ended or still running.
 type Ran struct {
-	Script  string        `json:"script"`
-	Argv    []string      `json:"argv"`
-	Dir     string        `json:"dir"`
-	Exit    sandbox.Exit  `json:"exit"`
-	Session int           `json:"session,omitempty"` // non-zero: still running under this number
-	Call    string        `json:"call,omitempty"`    // the call that started it, of Ended
-	PID     int           `json:"pid,omitempty"`
-	Output  string        `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
-	Omitted int64         `json:"omitted,omitempty"`
-	Gap     *Gap          `json:"gap,omitempty"`   // where in Output the middle is missing; nil of a whole one
-	Bytes   int64         `json:"bytes,omitempty"` // of the whole output, before it was bounded
-	Lines   int           `json:"lines,omitempty"` // line ends in it
-	Full    string        `json:"full,omitempty"`  // file that holds everything, when Output does not
-	Took    time.Duration `json:"took"`
-	Denied  []string      `json:"denied,omitempty"` // what the sandbox refused, one line each
-	Notes   []string      `json:"notes,omitempty"`
-	Left    string        `json:"left,omitempty"`   // folder a command that keeps its place ended in, when that is another one; absolute
-	Screen  string        `json:"screen,omitempty"` // what a terminal shows, of Keys
-	Claims  int           `json:"claims,omitempty"` // answers in a row that said that the work is done, of Claim
+	Script  string            `json:"script"`
+	Argv    []string          `json:"argv"`
+	Dir     string            `json:"dir"`
+	Exit    sandbox.Exit      `json:"exit"`
+	Session int               `json:"session,omitempty"` // non-zero: still running under this number
+	Call    string            `json:"call,omitempty"`    // the call that started it, of Ended
+	PID     int               `json:"pid,omitempty"`
+	Output  string            `json:"output"` // clean UTF-8 text, bounded; "" when it printed nothing
+	Omitted int64             `json:"omitted,omitempty"`
+	Gap     *Gap              `json:"gap,omitempty"`   // where in Output the middle is missing; nil of a whole one
+	Bytes   int64             `json:"bytes,omitempty"` // of the whole output, before it was bounded
+	Lines   int               `json:"lines,omitempty"` // line ends in it
+	Full    string            `json:"full,omitempty"`  // file that holds everything, when Output does not
+	Took    time.Duration     `json:"took"`
+	Denied  []string          `json:"denied,omitempty"`  // what the sandbox refused, one line each
+	Refused []sandbox.Refusal `json:"refused,omitempty"` // the same, with what would have let it pass
+	Notes   []string          `json:"notes,omitempty"`
+	Left    string            `json:"left,omitempty"`   // folder a command that keeps its place ended in, when that is another one; absolute
+	Screen  string            `json:"screen,omitempty"` // what a terminal shows, of Keys
+	Claims  int               `json:"claims,omitempty"` // answers in a row that said that the work is done, of Claim
 }
 
 // Gap is where an output lost its middle. A mark stands there that says so; lines from the middle that tell what went

@@ -256,7 +256,10 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 		out.Notes = append(out.Notes, "killed by "+out.Exit.Signal)
 	}
 	if !l.outside {
-		out.Denied = sandbox.Denials(out.Exit, l.proc.Output(), w.Box.Policy())
+		out.Refused = sandbox.Refusals(out.Exit, l.proc.Output(), w.Box.Policy())
+		for _, r := range out.Refused {
+			out.Denied = append(out.Denied, r.Text)
+		}
 	}
 	l.end()
 	l.record.close(l.told)
