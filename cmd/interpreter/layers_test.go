@@ -17,6 +17,7 @@ var layers = map[string]string{
 	"sandbox/helper":      "",
 	"sandbox/helper/cmd":  "sandbox/helper",
 	"sandbox/action":      "sandbox",
+	"sandbox/shell":       "sandbox",
 	"local/chat":          "",
 	"local":               "probes local/chat",
 	"local/ollama":        "local local/chat",
