@@ -41,9 +41,10 @@ fuzz: ## every fuzz target, FUZZTIME each
 check: ## what a reviewer would run first
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
 	go vet ./...
-	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/interpreter
-	GOOS=windows GOARCH=amd64 $(GO) build -o /dev/null ./cmd/interpreter
-	GOOS=linux GOARCH=arm64 $(GO) build -o /dev/null ./cmd/interpreter
+	@for at in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64; do \
+	  export GOOS=$${at%/*} GOARCH=$${at#*/} CGO_ENABLED=0; \
+	  echo "build and vet for $$at"; go build -o /dev/null ./cmd/interpreter && go vet ./... || exit 1; \
+	done
 
 install: build ## PREFIX=~/.local
 	install -d $(PREFIX)/bin
