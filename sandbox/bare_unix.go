@@ -38,16 +38,12 @@ func (b *bare) Start(ctx context.Context, c Command) (Process, error) {
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Argv[0], plain(err))
 		}
-		return &group{proc}, nil
+		return tend(proc), nil
 	}, nil)
 }
 
-// group is a process and its group.
-type group struct{ proc *os.Process }
-
-func (g *group) wait() ending {
-	state, err := g.proc.Wait()
-	_ = syscall.Kill(-g.proc.Pid, syscall.SIGKILL)
+// endingOf is what the system says of a process that was waited for.
+func endingOf(state *os.ProcessState, err error) ending {
 	if err != nil {
 		return ending{code: 255}
 	}
@@ -56,6 +52,3 @@ func (g *group) wait() ending {
 	}
 	return ending{code: state.ExitCode()}
 }
-
-func (g *group) signal(s syscall.Signal) { _ = syscall.Kill(-g.proc.Pid, s) }
-func (g *group) kill()                   { g.signal(syscall.SIGKILL) }

@@ -29,7 +29,17 @@ func openTerminal(c Command) (*streams, error) {
 		child.Close()
 		return nil, err
 	}
-	return &streams{child: []*os.File{child, child, child}, own: []*os.File{child}, out: ours, in: ours}, nil
+	both, err := endable(ours)
+	if err != nil {
+		ours.Close()
+		child.Close()
+		return nil, err
+	}
+	return &streams{child: []*os.File{child, child, child}, own: []*os.File{child}, out: both, in: both}, nil
+}
+
+func resize(terminal *os.File, columns, rows int) error {
+	return pty.Setsize(terminal, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
 }
 
 func signalName(n unix.Signal) string {
