@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"syscall"
 )
 
-// bare runs commands as they are.
+// bare runs commands as they are, in jobs of their own that end with them.
 type bare struct{ policy Policy }
 
 func (b *bare) Policy() Policy  { return b.policy }
@@ -22,41 +20,31 @@ func (b *bare) Start(ctx context.Context, c Command) (Process, error) {
 	if b.policy.Mode != FullAccess && !c.Outside {
 		return nil, fmt.Errorf("start %s: nothing can confine it here", c.Argv[0])
 	}
-	if len(c.Extra) > 0 {
-		return nil, fmt.Errorf("start %s: this system passes on no files beside the standard three", c.Argv[0])
-	}
-	dir := c.Dir
-	if dir == "" {
-		dir = b.policy.Dir
+	dir, path, err := b.policy.whereWindows(c)
+	if err != nil {
+		return nil, err
 	}
 	return begin(ctx, c, func(files []*os.File) (running, error) {
-		proc, err := os.StartProcess(c.Argv[0], c.Argv, &os.ProcAttr{Dir: b.policy.abs(dir), Env: withMarkers(c.Env), Files: files,
-			Sys: &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}})
-		if err != nil {
-			return nil, fmt.Errorf("start %s: %w", c.Argv[0], plain(err))
-		}
-		return &group{proc}, nil
+		return launching{path: path, dir: dir, limits: limitsOf(false)}.launch(c, windowsVariables(c.Env, nil), files)
 	}, nil)
 }
 
-// group is a process and what it started, as far as the system's own tool finds it.
-type group struct{ proc *os.Process }
-
-func (g *group) wait() ending {
-	state, err := g.proc.Wait()
+// whereWindows is the real folder that a command starts in, and its program.
+func (p Policy) whereWindows(c Command) (dir, path string, err error) {
+	if len(c.Extra) > 0 {
+		return "", "", fmt.Errorf("start %s: this system passes on no files beside the standard three", c.Argv[0])
+	}
+	dir = c.Dir
+	if dir == "" {
+		dir = p.Dir
+	}
+	real, err := realDir(p.abs(dir))
 	if err != nil {
-		return ending{code: 255}
+		return "", "", fmt.Errorf("start %s: the working directory %s: %w", c.Argv[0], dir, err)
 	}
-	return ending{code: state.ExitCode()}
-}
-
-func (g *group) signal(syscall.Signal) { g.kill() }
-
-func (g *group) kill() {
-	root := os.Getenv("SystemRoot")
-	kill, err := os.StartProcess(root+`\System32\taskkill.exe`, []string{"taskkill", "/T", "/F", "/PID", strconv.Itoa(g.proc.Pid)}, &os.ProcAttr{Files: []*os.File{nil, nil, nil}})
-	if err == nil {
-		_, _ = kill.Wait()
-	}
-	_ = g.proc.Kill()
+	path, err = windowsProgram(c.Argv[0], c.Env, real, func(path string) bool {
+		info, err := os.Lstat(path) // programs of the store are links of a kind that only starting follows
+		return err == nil && !info.IsDir()
+	})
+	return real, path, err
 }
