@@ -19,20 +19,20 @@ const (
 )
 
 // statusScript asks git for all that a GitStatus holds, in one go: the answers are separated by a byte that none of them
-// has. Programs that the repository's configuration names are left out where git lets us; the box confines the rest.
-const statusScript = `g() { git --no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.untrackedCache=false -c log.showSignature=false -c diff.external= "$@" 2>/dev/null; printf '\036'; }
-g symbolic-ref --short refs/remotes/origin/HEAD
-g config user.name
-g status --short --ignore-submodules=all
-g log --oneline --no-decorate -5
+// has.
+const statusScript = `a() { g "$@"; printf '\036'; }
+a symbolic-ref --short refs/remotes/origin/HEAD
+a config user.name
+a status --short --ignore-submodules=all
+a log --oneline --no-decorate ` + sandbox.GitDiffFlags + ` -5
 `
 
-// Status asks git what has changed and what was committed last, once, inside a box. What git does not tell in time, or
-// at all, stays empty.
+// Status asks git what has changed and what was committed last, once, and only looks. What git does not tell in
+// time, or at all, stays empty.
 func Status(ctx context.Context, box sandbox.Box, dir string, env []string) harness.GitStatus {
 	ctx, cancel := context.WithTimeout(ctx, statusFor)
 	defer cancel()
-	process, err := box.Start(ctx, sandbox.Command{Argv: []string{"sh", "-c", statusScript}, Dir: dir, Env: env, Timeout: statusFor})
+	process, err := sandbox.LookWithGit(ctx, box, sandbox.Command{Dir: dir, Env: env, Timeout: statusFor}, statusScript)
 	if err != nil {
 		return harness.GitStatus{}
 	}

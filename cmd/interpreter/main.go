@@ -20,11 +20,15 @@ var version = "dev"
 func main() {
 	quiet.Restore()
 	sandbox.AsHelper()
+	loaders := harden()
 	ctx, stop := interruptible()
 	if filepath.Base(os.Args[0]) == patchProgram {
 		os.Exit(runPatch(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	code := run(ctx, thisWorld(), os.Args[1:])
+	w := thisWorld()
+	w.loaders = loaders
+	programsElsewhere(here()...)
+	code := run(ctx, w, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -92,7 +92,7 @@ func (w world) serve(ctx context.Context, f *flags, q *serveWishes) error {
 		return usageError{fmt.Errorf("%s: LM Studio keeps %s in its own settings", flag, what)}
 	}
 	for _, text := range s.warnings {
-		fmt.Fprintln(w.stderr, "warning: "+text)
+		fmt.Fprintln(w.stderr, "warning: "+harmless(text))
 	}
 	version, err := p.Version(ctx)
 	var failure *chat.Error
@@ -110,7 +110,7 @@ func (w world) serve(ctx context.Context, f *flags, q *serveWishes) error {
 		plan = s.plan(ctx, w, f, p, q)
 	}
 	for _, text := range plan.warnings {
-		fmt.Fprintln(w.stderr, "warning: "+text)
+		fmt.Fprintln(w.stderr, "warning: "+harmless(text))
 	}
 	plan.Address, plan.Detach = address, q.detach
 	if !q.detach && !signal.Ignored(syscall.SIGHUP) { // a terminal that is closed ends what was started in it
@@ -151,7 +151,7 @@ func (s *settings) launch(ctx context.Context, w world, p local.Provider, plan *
 	if err := os.MkdirAll(filepath.Join(s.home, "logs"), 0o700); err != nil {
 		return local.Started{}, try(fmt.Errorf("keep the log of the server: %w", err), "make the folder writable, or name another with INTERPRETER_HOME")
 	}
-	plan.Environ = w.environ
+	plan.Environ = slices.Concat(w.environ, w.loaders)
 	plan.Log = filepath.Join(s.home, "logs", p.Name()+"-"+local.PortOf(p.Address())+".log")
 	setAside(plan.Log)
 	if p.Name() == "ollama" {
@@ -281,7 +281,7 @@ func (s *settings) record(w world, p local.Provider, plan servePlan, started loc
 		Provider: p.Name(), Address: started.Address, PID: started.PID, Began: began, Log: plan.Log, Detached: plan.Detach,
 		Window: plan.Window, KV: plan.CacheType, HostCache: plan.HostCache, When: time.Now().UTC().Truncate(time.Second),
 	}); err != nil {
-		fmt.Fprintln(w.stderr, "warning: "+err.Error())
+		fmt.Fprintln(w.stderr, "warning: "+harmless(err.Error()))
 	}
 }
 

@@ -25,7 +25,9 @@ type world struct {
 	argv0        string
 	env          func(string) string
 	environ      []string
+	loaders      []string // variables of the loader, which were taken from our own environment: a server may need them
 	systemConfig string
+	bar          func(folders ...string) // told the folders that commands may write: we take no programs from there. May be nil
 
 	stdinTerminal, stdoutTerminal, stderrTerminal bool
 
@@ -39,6 +41,7 @@ func thisWorld() world {
 	return world{
 		argv0: os.Args[0], stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		env: os.Getenv, environ: os.Environ(), systemConfig: config.SystemPath,
+		bar:            programsElsewhere,
 		stdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),

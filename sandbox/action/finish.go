@@ -137,15 +137,13 @@ const (
 )
 
 // diffScript tells the top folder and the changes, separated by a byte that neither has. The index is left alone. New
-// files are bounded in number, and programs that the repository's configuration names are left out where git lets us;
-// the box confines the rest.
-const diffScript = `g() { git --no-optional-locks --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.untrackedCache=false -c core.quotePath=false -c diff.external= "$@" 2>/dev/null; }
-top=$(g rev-parse --show-toplevel) && cd "$top" || exit 3
+// files are bounded in number.
+const diffScript = `top=$(g rev-parse --show-toplevel) && cd "$top" || exit 3
 printf '%s\036' "$top"
 base=$(g rev-parse -q --verify HEAD || g hash-object -t tree /dev/null)
-g diff --no-color --no-ext-diff --no-textconv --ignore-submodules=all "$base" --
-g ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
-  g diff --no-color --no-ext-diff --no-textconv --no-index -- /dev/null "$file"
+g -c core.quotePath=false diff --no-color ` + sandbox.GitDiffFlags + ` "$base" --
+g -c core.quotePath=false ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
+  g -c core.quotePath=false diff --no-color ` + sandbox.GitDiffFlags + ` --no-index -- /dev/null "$file"
 done
 exit 0`
 
@@ -157,27 +155,26 @@ type changes struct {
 	took time.Duration
 }
 
-// diff asks git. Without an answer there are no changes, and no folder.
+// diff asks git, which only looks. Without an answer there are no changes, and no folder.
 func (w *Workspace) diff(ctx context.Context) changes {
 	var d changes
 	var head []byte
 	began, sum := time.Now(), sha256.New()
-	process, err := w.Box.Start(ctx, sandbox.Command{
-		Argv: []string{"sh", "-c", diffScript}, Dir: w.Dir, Env: w.Env, Timeout: diffFor,
-		Watch: func(chunk []byte) {
-			sum.Write(chunk)
-			if d.top == "" {
-				head = append(head, chunk...)
-				top, rest, found := strings.Cut(string(head), "\x1e")
-				if !found {
-					return
-				}
-				d.top, chunk = top, []byte(rest)
+	command := sandbox.Command{Dir: w.Dir, Env: w.Env, Timeout: diffFor}
+	command.Watch = func(chunk []byte) {
+		sum.Write(chunk)
+		if d.top == "" {
+			head = append(head, chunk...)
+			top, rest, found := strings.Cut(string(head), "\x1e")
+			if !found {
+				return
 			}
-			d.page.lines += strings.Count(string(chunk), "\n")
-			d.page.keep(string(chunk))
-		},
-	})
+			d.top, chunk = top, []byte(rest)
+		}
+		d.page.lines += strings.Count(string(chunk), "\n")
+		d.page.keep(string(chunk))
+	}
+	process, err := sandbox.LookWithGit(ctx, w.Box, command, diffScript)
 	if err != nil {
 		return changes{}
 	}
