@@ -35,8 +35,10 @@ type Config struct {
 	ApprovalPolicy         Approval           `toml:"approval_policy"`
 	SandboxMode            string             `toml:"sandbox_mode" one:"read-only workspace-write danger-full-access"`
 	LinuxSandbox           string             `toml:"linux_sandbox" one:"auto namespace bubblewrap landlock"`
+	WindowsSandbox         string             `toml:"windows_sandbox" one:"off unelevated"`
+	BuildCacheMaxBytes     int                `toml:"build_cache_max_bytes" min:"1"`
 	SandboxWorkspaceWrite  WorkspaceWrite     `toml:"sandbox_workspace_write"`
-	AllowLoginShell        bool               `toml:"allow_login_shell" later:"true"`
+	AllowLoginShell        bool               `toml:"allow_login_shell"`
 	ShellEnvironmentPolicy ShellEnvironment   `toml:"shell_environment_policy"`
 	Projects               map[string]Project `toml:"projects"`
 	Features               map[string]Feature `toml:"features"`
@@ -108,6 +110,7 @@ type ShellEnvironment struct {
 	Exclude               []string          `toml:"exclude"`
 	Set                   map[string]string `toml:"set" secret:"true"`
 	IncludeOnly           []string          `toml:"include_only"`
+	Filters               map[string]string `toml:"filters"` // by pattern, "include" or "exclude": another way to write the two lists
 }
 
 // Project is what a person decided about a folder.
@@ -191,6 +194,7 @@ func defaults() Config {
 		ToolCheck:                   true,
 		BackgroundTerminalTimeout:   5 * time.Minute,
 		LinuxSandbox:                "auto",
+		BuildCacheMaxBytes:          5 << 30,
 		AllowLoginShell:             true,
 		ShellEnvironmentPolicy:      ShellEnvironment{Inherit: "all"},
 		ProjectDocMaxBytes:          32 << 10,

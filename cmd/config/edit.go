@@ -66,8 +66,21 @@ func (e edit) literal() string {
 // line is the edit as it stands below its table.
 func (e edit) line() string { return e.key[len(e.key)-1] + " = " + e.literal() }
 
-// change edits the user's file and puts it back in one step, readable by its owner only.
+// change makes edits in the user's file.
 func change(home string, edits ...edit) error {
+	return rewrite(home, func(path, text string) (string, error) {
+		var err error
+		for _, e := range edits {
+			if text, err = assign(path, text, e); err != nil {
+				return "", err
+			}
+		}
+		return text, nil
+	})
+}
+
+// rewrite edits the user's file and puts it back in one step, readable by its owner only.
+func rewrite(home string, edit func(path, text string) (string, error)) error {
 	path := UserPath(home)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a file kept elsewhere stays there
@@ -82,11 +95,9 @@ func change(home string, edits ...edit) error {
 	} else if len(raw) > 1 && (raw[0] == 0xFF || raw[0] == 0xFE) {
 		return fmt.Errorf("%s is UTF-16; save it as UTF-8", path)
 	}
-	text := string(raw)
-	for _, e := range edits {
-		if text, err = assign(path, text, e); err != nil {
-			return err
-		}
+	text, err := edit(path, string(raw))
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -52,6 +52,8 @@ type found struct {
 	Chosen string  // the profile in force, "" for none
 	Layers []Layer // lowest first, those that do not count included
 
+	Folders []Folder // of the project, those that do not count included
+
 	entries []Entry
 	merged  map[string]any
 }
@@ -74,6 +76,7 @@ type loader struct {
 	trusted  map[string]any // [projects] of the layers that may say so
 	root     string
 	trust    Trust
+	folders  []Folder
 	chosen   string
 }
 
@@ -122,7 +125,7 @@ func (l *loader) settle() (Config, error) {
 	for _, complaint := range w.complaints {
 		return Config{}, l.fault(complaint.path, complaint.text)
 	}
-	c.found = found{Home: l.Home, Root: l.root, Trust: l.trust, Chosen: l.chosen, Layers: l.layers, merged: merged}
+	c.found = found{Home: l.Home, Root: l.root, Trust: l.trust, Chosen: l.chosen, Layers: l.layers, Folders: l.folders, merged: merged}
 	if err := l.validate(&c); err != nil {
 		return Config{}, err
 	}
@@ -277,13 +280,10 @@ func (l *loader) projects(base map[string]any) error {
 			continue // the product's home is no project
 		}
 		trust := trustOf(projects, l.UserHome, dir, l.root, main)
+		l.folders = append(l.folders, folderAt(dir, trust)...)
 		if trust != Trusted {
 			if there(path) {
-				reason := "the project is not trusted"
-				if trust == Undecided {
-					reason = "nobody decided whether to trust the project"
-				}
-				l.layers = append(l.layers, Layer{Name: "project", Path: path, Reason: reason})
+				l.layers = append(l.layers, Layer{Name: "project", Path: path, Reason: Folder{Trust: trust}.Inert()})
 			}
 			continue
 		}
@@ -297,6 +297,10 @@ func (l *loader) projects(base map[string]any) error {
 		for _, key := range strip(layer.tree, forbidden) {
 			l.warnings = append(l.warnings, Warning{Path: path, Line: layer.at.line(key), Key: dotted(key),
 				Text: "a project may not set this; it is left out"})
+		}
+		for _, key := range strip(layer.tree, loosened(layer.tree, base, l.root, layer.dir)) {
+			l.warnings = append(l.warnings, Warning{Path: path, Line: layer.at.line(key), Key: dotted(key),
+				Text: "a project may not be looser than you are; it is left out"})
 		}
 		l.layers = append(l.layers, layer)
 	}
@@ -314,6 +318,15 @@ func (l *loader) validate(c *Config) error {
 		c.ModelProviders[id] = p
 	}
 	c.OpenAIBaseURL = strings.TrimRight(c.OpenAIBaseURL, "/")
+	environment := []string{"shell_environment_policy", "filters"}
+	for _, pattern := range slices.Sorted(maps.Keys(c.ShellEnvironmentPolicy.Filters)) {
+		if word := c.ShellEnvironmentPolicy.Filters[pattern]; word != "include" && word != "exclude" {
+			return l.fault(append(environment, pattern), fmt.Sprintf("is %q, not include or exclude", word))
+		}
+		if len(c.ShellEnvironmentPolicy.Exclude)+len(c.ShellEnvironmentPolicy.IncludeOnly) > 0 {
+			return l.fault(environment, "says the same as exclude and include_only in another way; use one of the two ways")
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(c.MCPServers)) {
 		server := c.MCPServers[id]
 		path := []string{"mcp_servers", id}

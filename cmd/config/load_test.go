@@ -260,6 +260,11 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("%q on %s = %s, %s", row.trust, row.system, mode, policy)
 		}
 	}
+	for sandbox, want := range map[string]string{"": "read-only", "off": "read-only", "unelevated": "workspace-write"} {
+		if mode, _ := (Config{WindowsSandbox: sandbox, found: found{Trust: Trusted}}).permissionsOn("windows"); mode != want {
+			t.Errorf("windows_sandbox %q: %s, want %s", sandbox, mode, want)
+		}
+	}
 	s := home(t, "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\n")
 	c, _, err := Load(s)
 	if err != nil {

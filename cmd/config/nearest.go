@@ -64,7 +64,7 @@ var inert = []string{
 	"suppress_unstable_features_warning", "disable_paste_burst", "cli_auth_credentials_store",
 	"mcp_oauth_credentials_store", "include_permissions_instructions", "include_environment_context",
 	"include_collaboration_mode_instructions", "include_apps_instructions", "apps_mcp_product_sku",
-	"responses_api_metadata", "experimental_realtime_*", "shell_environment_policy.filters",
+	"responses_api_metadata", "experimental_realtime_*",
 	"shell_environment_policy.experimental_use_profile",
 	"model_providers.*.websocket_connect_timeout_ms", "model_providers.*.supports_websockets",
 	"model_providers.*.supports_standalone_web_search", "model_providers.*.aws",

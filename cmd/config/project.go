@@ -24,9 +24,9 @@ const folder = ".openinterpreter"
 var forbidden = [][]string{
 	{"openai_base_url"}, {"chatgpt_base_url"}, {"apps_mcp_product_sku"}, {"responses_api_metadata"},
 	{"model_provider"}, {"model_providers"}, {"oss_provider"}, {"notify"}, {"profile"}, {"profiles"}, {"otel"},
-	{"projects"}, {"project_root_markers"}, {"linux_sandbox"}, {"analytics"}, {"history"}, {"sessions"}, {"log_dir"}, {"sqlite_home"},
+	{"projects"}, {"project_root_markers"}, {"linux_sandbox"}, {"windows_sandbox"}, {"build_cache_max_bytes"}, {"analytics"}, {"history"}, {"sessions"}, {"log_dir"}, {"sqlite_home"},
 	{"check_for_update_on_startup"}, {"features", "respect_system_proxy"}, {"hooks", "state"},
-	{"shell_environment_policy", "ignore_default_excludes"},
+	{"shell_environment_policy"},
 }
 
 // strip takes the forbidden keys out of a project's tree and returns their paths.
@@ -183,14 +183,21 @@ func permissions(t Trust, system string) (string, string) {
 		policy = "untrusted"
 	}
 	if system == "windows" {
-		mode = "read-only" // nothing there keeps writes inside a folder
+		mode = "read-only" // nothing there keeps writes inside a folder, until a person allows what it takes
 	}
 	return mode, policy
 }
 
 // Permissions is what is in force: what was chosen, else the defaults of the folder's trust.
 func (c Config) Permissions() (sandboxMode, approvalPolicy string) {
-	sandboxMode, approvalPolicy = DefaultPermissions(c.Trust)
+	return c.permissionsOn(runtime.GOOS)
+}
+
+func (c Config) permissionsOn(system string) (sandboxMode, approvalPolicy string) {
+	if system == "windows" && c.WindowsSandbox == "unelevated" {
+		system = "" // it keeps writes inside a folder, like those of the others
+	}
+	sandboxMode, approvalPolicy = permissions(c.Trust, system)
 	if c.SandboxMode != "" {
 		sandboxMode = c.SandboxMode
 	}
