@@ -23,6 +23,9 @@ type live struct {
 	takes   time.Duration // what the wait will take as far as is known, 0 otherwise
 }
 
+// heldMost bounds what is held back of an answer, in bytes: a control sequence that goes on longer is none.
+const heldMost = 4 << 10
+
 // longReading is what a person should know of before they wonder.
 const longReading = time.Minute
 
@@ -62,7 +65,7 @@ func (h *Human) flow(kind, piece string) {
 	}
 	l.pending += piece
 	whole := strings.LastIndexByte(l.pending, '\n') + 1
-	if rest := l.pending[whole:]; strings.IndexFunc(rest, unicode.IsControl) < 0 && !strings.ContainsRune(rest, unicode.ReplacementChar) {
+	if rest := l.pending[whole:]; strings.IndexFunc(rest, unicode.IsControl) < 0 && !strings.ContainsRune(rest, unicode.ReplacementChar) || len(rest) > heldMost {
 		whole = len(l.pending)
 	}
 	text := l.pending[:whole]
