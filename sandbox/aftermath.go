@@ -1,11 +1,11 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,17 +14,29 @@ import (
 // must not appear are moved away, links that changed are put back. It returns what was undone, one line each.
 func (g *guards) undo(home string) []string {
 	var lines []string
-	for _, path := range g.missing {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			continue
-		}
-		lines = append(lines, fmt.Sprintf("%s is protected and was created by the command; %s", path, away(path, home)))
+	for _, r := range g.settle(home) {
+		lines = append(lines, r.Text)
 	}
-	for path, text := range g.links {
+	return lines
+}
+
+// settle is undo with what would have let each thing pass.
+func (g *guards) settle(home string) []Refusal {
+	var found []Refusal
+	undone := func(path, format string, args ...any) {
+		found = append(found, Refusal{Text: fmt.Sprintf(format, args...), Path: path, Undone: true})
+	}
+	if g.round == nil {
+		g.round = &round{}
+	}
+	g.round.mu.Lock()
+	g.round.settled = true
+	found = append(g.round.early, g.intruders(home)...)
+	g.round.mu.Unlock()
+	for _, path := range slices.Sorted(maps.Keys(g.links)) {
+		text := g.links[path]
 		now, err := os.Readlink(path)
-		if err == nil && now == text {
+		if err == nil && now == text || !inPlace(path) {
 			continue
 		}
 		what := "it is gone"
@@ -32,12 +44,60 @@ func (g *guards) undo(home string) []string {
 			what = away(path, home)
 		}
 		if err := os.Symlink(text, path); err != nil {
-			lines = append(lines, fmt.Sprintf("the protected link %s was changed by the command; %s; it could not be put back: %v", path, what, plain(err)))
+			undone(path, "the protected link %s was changed by the command; %s; it could not be put back: %v", path, what, plain(err))
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("the protected link %s was changed by the command; %s and the link was put back", path, what))
+		undone(path, "the protected link %s was changed by the command; %s and the link was put back", path, what)
 	}
-	return lines
+	if g.vault != nil {
+		found = append(found, g.vault.restore(home)...)
+	}
+	for _, s := range g.singles {
+		found = append(found, s.keep()...)
+	}
+	return found
+}
+
+// intruders moves away what must not have appeared.
+func (g *guards) intruders(home string) (found []Refusal) {
+	for _, path := range g.missing {
+		if _, err := os.Lstat(path); err != nil || !inPlace(path) {
+			continue
+		}
+		found = append(found, Refusal{Text: fmt.Sprintf("%s is protected and was created by the command; %s", path, away(path, home)), Path: path, Undone: true})
+	}
+	return found
+}
+
+// inPlace reports whether the folder of a path is still a folder and not a way to another one: what lies elsewhere is
+// not ours to touch.
+func inPlace(path string) bool {
+	real, err := realDir(filepath.Dir(path))
+	return err == nil && same(real, filepath.Dir(path))
+}
+
+// patrolEvery is how often a command that goes on is looked after.
+const patrolEvery = time.Second
+
+// patrol moves intruders away while a command runs, for those that run long: others may read what it put there.
+func (g *guards) patrol(done <-chan struct{}, every time.Duration, home string) {
+	if len(g.missing) == 0 || g.round == nil {
+		return
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		g.round.mu.Lock()
+		if !g.round.settled {
+			g.round.early = append(g.round.early, g.intruders(home)...)
+		}
+		g.round.mu.Unlock()
+	}
 }
 
 // away moves an entry to the agent's quarantine and says where it went. Where that is on another disk the entry stays

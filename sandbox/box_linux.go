@@ -4,26 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"interpreter/sandbox/helper"
 )
 
-// box confines with the confining program.
+// box confines with the confining program. With namespaces, its own or bubblewrap's, everything of a Policy holds by
+// force. Landlock alone is weaker, and for WorkspaceWrite a person must have agreed to it: below the writable folders
+// it cannot forbid anything, so protected files are copied before each command and put back after it; outside of them
+// it cannot forbid chmod, chown, times and extended attributes; other processes stay visible, a server of the
+// command's own cannot be reached, and with the network on so can sockets of others.
 type box struct {
 	policy   Policy
 	kind     string
 	prog     program
 	identity map[string][2]uint64 // device and inode of each root when the session began
 
-	mu     sync.Mutex
-	nested nested
+	mu      sync.Mutex
+	nested  nested
+	trimmed time.Time // when the build caches were weighed last
 }
 
 // New finds the strongest back end that works here, by the complete set-up with nothing to start, once. Without one
@@ -48,7 +53,7 @@ func New(p Policy) (Box, error) {
 	candidates := []string{helper.Watch}
 	if p.Mode != FullAccess {
 		candidates = []string{helper.Namespaces, helper.Inner}
-		if p.Mode == ReadOnly {
+		if p.Mode == ReadOnly || p.Degraded {
 			candidates = append(candidates, helper.Landlock)
 		}
 		if p.Force != "" {
@@ -73,14 +78,13 @@ const remedy = "change what the reasons name, or run this on a machine of its ow
 
 // try settles on a back end if it works with one of the programs.
 func (b *box) try(kind string, progs []program) *Attempt {
-	if kind == helper.Landlock && b.policy.Mode == WorkspaceWrite && len(protections(b.policy).readOnly) > 0 {
-		return &Attempt{kind, "", errors.New("it cannot protect " + protections(b.policy).readOnly[0]), "read-only places below a writable folder need mounts"}
-	}
 	var last error
 	for _, prog := range progs {
 		b.kind, b.prog = kind, prog
-		plan, _, unlock := b.plan(Command{Argv: []string{"true"}, Dir: b.policy.Dir})
-		last = probe(prog, plan)
+		plan, _, unlock, err := b.plan(Command{Argv: []string{"true"}, Dir: b.policy.Dir})
+		if last = err; err == nil {
+			last = probe(prog, plan)
+		}
 		unlock()
 		if last == nil {
 			return nil
@@ -114,13 +118,23 @@ func (b *box) Start(ctx context.Context, c Command) (Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, guard, unlock := b.plan(c)
-	plan.Path = path
-	var after func() []string
-	if guard != nil {
-		after = func() []string { return guard.undo(b.policy.Home) }
+	plan, guard, unlock, err := b.plan(c)
+	if err != nil {
+		unlock()
+		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
-	p, err := begin(ctx, c, func(files []*os.File) (running, error) {
+	plan.Path = path
+	if plan.Kind == helper.Landlock && b.policy.Mode == WorkspaceWrite {
+		guard.vault = newVault(guard, b.policy.Home)
+	}
+	var after func(*Exit)
+	if guard != nil {
+		after = func(e *Exit) {
+			e.Backend = plan.Kind
+			b.settle(guard, e)
+		}
+	}
+	p, err := beginWith(ctx, c, func(files []*os.File) (running, error) {
 		run, err := launch(ctx, b.prog, plan, append(files[:3:3], c.Extra...), unlock)
 		if err != nil {
 			return nil, err
@@ -129,6 +143,7 @@ func (b *box) Start(ctx context.Context, c Command) (Process, error) {
 	}, after)
 	if err != nil {
 		unlock()
+		guard.drop()
 		var se *stepError
 		if errors.As(err, &se) {
 			if errors.Is(err, helper.ErrMoved) || se.err.Error() == helper.ErrMoved.Error() {
@@ -136,25 +151,51 @@ func (b *box) Start(ctx context.Context, c Command) (Process, error) {
 			}
 			return nil, fmt.Errorf("start %s: %w", c.Argv[0], &RefusedError{b.policy.Mode, []Attempt{{plan.Kind, se.what, se.err, cause(plan.Kind, se.err)}}, remedy})
 		}
+		return nil, err
 	}
-	return p, err
+	if guard != nil {
+		go guard.patrol(p.Done(), patrolEvery, b.policy.Home)
+	}
+	return p, nil
 }
 
-// plan compiles the policy for one command as the disk is now. The guards are nil when nothing is confined. The last
-// result gives back what the plan holds on to.
-func (b *box) plan(c Command) (helper.Plan, *guards, func()) {
-	p := b.policy
+// settle looks after what the command left behind.
+func (b *box) settle(g *guards, e *Exit) {
+	e.Undone = g.settle(b.policy.Home)
+	for _, r := range e.Undone {
+		e.Refused = append(e.Refused, r.Text)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.Notices = b.nested.notices(g, b.policy.Roots)
+	if p := b.policy; p.Home != "" && p.Mode == WorkspaceWrite && time.Since(b.trimmed) > trimEvery {
+		b.trimmed = time.Now()
+		go trim(p.Home, filepath.Join(p.Home, cacheFolder, WorkspaceID(p.Dir)), p.Limit)
+	}
+}
+
+// trimEvery is how often the build caches of a workspace are weighed, beside the work and not in its way.
+const trimEvery = 10 * time.Minute
+
+// plan compiles the policy for one command as the disk is now. The guards are nil when nothing is confined. The
+// function gives back what the plan holds on to; it is there with an error too.
+func (b *box) plan(c Command) (helper.Plan, *guards, func(), error) {
 	plan := helper.Plan{Version: helper.Version, Kind: b.kind, Argv: c.Argv, Dir: c.Dir, TTY: c.TTY}
 	if c.Outside || b.kind == helper.Watch {
 		plan.Kind, plan.Network, plan.Env = helper.Watch, true, withMarkers(c.Env)
-		return plan, nil, func() {}
+		return plan, nil, func() {}, nil
 	}
+	o, err := b.policy.opened(c.Opened)
+	if err != nil {
+		return plan, nil, func() {}, err
+	}
+	p := b.policy.with(o)
 	plan.Network, plan.Processes, plan.Scratch = p.Network, 4096, 1<<30
 	set := []string{"INTERPRETER_SANDBOX=" + b.kind}
 	if !p.Network {
 		set = append(set, "INTERPRETER_SANDBOX_NETWORK_DISABLED=1", "CODEX_SANDBOX_NETWORK_DISABLED=1")
 	}
-	guard := b.guard()
+	guard := b.guard(p, o)
 	plan.ReadOnly, plan.Hidden = guard.readOnly, p.Hidden
 	if p.Network {
 		plan.Hidden = append(slices.Clone(plan.Hidden), sockets(p.Environ)...)
@@ -162,7 +203,7 @@ func (b *box) plan(c Command) (helper.Plan, *guards, func()) {
 	for _, root := range p.Roots {
 		plan.WholeDisk = plan.WholeDisk || root == "/"
 		id := b.identity[root]
-		plan.Writable = append(plan.Writable, helper.Place{Path: root, Dev: id[0], Ino: id[1], Needed: root == p.Dir})
+		plan.Writable = append(plan.Writable, helper.Place{Path: root, Dev: id[0], Ino: id[1], Needed: root == p.Dir || slices.Contains(o.folders, root)})
 	}
 	for _, pin := range guard.pins {
 		plan.Writable = append(plan.Writable, helper.Place{Path: pin})
@@ -170,36 +211,78 @@ func (b *box) plan(c Command) (helper.Plan, *guards, func()) {
 	l := layering{box: b, plan: &plan}
 	l.scratch()
 	l.caches()
-	plan.Unmodified = p.Mode == ReadOnly
-	if p.Mode == ReadOnly && slices.ContainsFunc(plan.Layers, func(l helper.Layer) bool { return within(p.Dir, l.Target) }) {
+	plan.Unmodified = b.policy.Mode == ReadOnly && len(o.paths()) == 0
+	if b.policy.Mode == ReadOnly && !slices.Contains(p.Roots, p.Dir) && slices.ContainsFunc(plan.Layers, func(l helper.Layer) bool { return within(p.Dir, l.Target) }) {
 		plan.Shown = []string{p.Dir}
 	}
+	if err := guard.open(o.single(p), p.Home, &plan); err != nil {
+		guard.drop()
+		return plan, guard, l.unlock, err
+	}
 	plan.Env = withMarkers(c.Env, append(set, l.env...)...)
-	return plan, guard, l.unlock
+	return plan, guard, l.unlock, nil
+}
+
+// open lets opened entries of closed folders be written: through layers, or as they are where there are none.
+func (g *guards) open(entries []string, home string, plan *helper.Plan) error {
+	byFolder := map[string][]string{}
+	for _, path := range entries {
+		if plan.Kind == helper.Namespaces {
+			byFolder[filepath.Dir(path)] = append(byFolder[filepath.Dir(path)], filepath.Base(path))
+			continue
+		}
+		if !exists(path) {
+			return fmt.Errorf("open %s for one command: it does not exist yet, and the back end %s can only open what does; create it first", path, plan.Kind)
+		}
+		plan.Writable = append(plan.Writable, helper.Place{Path: path, Needed: true})
+	}
+	for _, dir := range slices.Sorted(maps.Keys(byFolder)) {
+		s, err := newSingle(dir, byFolder[dir], home)
+		if err != nil {
+			return fmt.Errorf("open %s for one command: %w", filepath.Join(dir, byFolder[dir][0]), err)
+		}
+		g.singles = append(g.singles, s)
+		plan.Layers = append(plan.Layers, helper.Layer{Target: dir, Upper: s.upper(), Work: s.work(), Entries: s.names})
+	}
+	return nil
+}
+
+// drop gives up what was made for opened entries.
+func (g *guards) drop() {
+	if g == nil {
+		return
+	}
+	for _, s := range g.singles {
+		s.drop()
+	}
 }
 
 // guard looks at the disk for what must be protected now.
-func (b *box) guard() *guards {
-	g := protections(b.policy)
+func (b *box) guard(p Policy, o opening) *guards {
+	g := protections(p)
+	g.opened = map[string]bool{}
+	for _, dir := range o.folders {
+		g.opened[dir] = true
+		g.readOnly = slices.DeleteFunc(g.readOnly, func(path string) bool { return path == filepath.Join(dir, ".git") })
+		if isRepository(dir) {
+			g.repository(dir, 0)
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, root := range b.policy.Roots {
-		if !temporary(b.policy, root) && b.policy.Mode == WorkspaceWrite {
+	for _, root := range p.Roots {
+		if !temporary(p, root) && p.Mode == WorkspaceWrite {
 			b.nested.guard(g, root, b.policy.Roots)
 		}
 	}
-	for _, outer := range b.policy.Roots {
-		for _, inner := range b.policy.Roots {
+	for _, outer := range p.Roots {
+		for _, inner := range p.Roots {
 			g.pins = append(g.pins, between(outer, inner)...)
 		}
 	}
+	g.lift(p)
 	g.apart()
 	return g
-}
-
-// temporary reports whether a root is there for scratch and holds nobody's repositories.
-func temporary(p Policy, root string) bool {
-	return root != p.Dir && (root == p.TMPDIR || isSlashTmp(root))
 }
 
 // layering adds scratch space and caches to a plan.
@@ -271,6 +354,9 @@ func (l *layering) caches() {
 		case c.Env == "":
 		case c.Upper != "" && os.MkdirAll(filepath.Join(c.Upper, "upper"), 0o700) == nil:
 			dir := filepath.Join(c.Upper, "upper")
+			if f, ok := lockFile(filepath.Join(c.Upper, readersName), false); ok {
+				l.unlocks = append(l.unlocks, func() { f.Close() })
+			}
 			l.plan.Writable = append(l.plan.Writable, helper.Place{Path: dir})
 			l.env = append(l.env, c.Env+"="+dir)
 		case l.box.kind != helper.Landlock:
@@ -291,13 +377,12 @@ func (l *layering) layer(c Cache) helper.Layer {
 	if os.MkdirAll(upper, 0o700) != nil || os.MkdirAll(work, 0o700) != nil {
 		return layer
 	}
-	f, err := os.OpenFile(filepath.Join(c.Upper, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return layer
-	}
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		f.Close()
-		layer.Below = upper
+	f, ok := lockFile(filepath.Join(c.Upper, lockName), true)
+	if !ok {
+		if f, ok := lockFile(filepath.Join(c.Upper, readersName), false); ok {
+			l.unlocks = append(l.unlocks, func() { f.Close() })
+			layer.Below = upper
+		}
 		return layer
 	}
 	l.unlocks = append(l.unlocks, func() { f.Close() })

@@ -320,15 +320,4 @@ func TestOtherBackends(t *testing.T) {
 			}
 		})
 	}
-	s := newScene(t)
-	git(t, s.ws, "init", "-q")
-	st := s.settings(WorkspaceWrite)
-	st.Backend = helper.Landlock
-	p, _, err := Resolve(st)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := New(p); err == nil {
-		t.Error("Landlock alone was taken for protecting .git")
-	}
 }

@@ -58,7 +58,7 @@ func bubblewrap(plan helper.Plan, prog program) ([]string, error) {
 	}
 	slices.SortStableFunc(binds, func(a, b bind) int { return cmp.Compare(depth(a.path), depth(b.path)) })
 	for _, path := range plan.Hidden {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink == 0 && reachable(path) {
 			binds = append(binds, bind{[]string{"--ro-bind", "/dev/null", path}, path})
 		}
 	}
@@ -67,6 +67,22 @@ func bubblewrap(plan helper.Plan, prog program) ([]string, error) {
 	}
 	argv = append(argv, "--chdir", plan.Dir, "--", prog.path)
 	return append(argv, prog.argv[1:]...), nil
+}
+
+// reachable reports whether a command could get at a path. Root's right to enter every folder is lost in a user
+// namespace for the folders of others: bwrap cannot cover what is in those, and need not.
+func reachable(path string) bool {
+	for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return false
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		if ok && int(st.Uid) != os.Getuid() && info.Mode().Perm()&0o011 == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func unchanged(w helper.Place) error {

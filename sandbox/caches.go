@@ -10,11 +10,27 @@ import (
 	"strings"
 )
 
-// toolCaches are build caches in a person's home folder that their tools find by themselves.
-var toolCaches = []string{
-	".npm", ".bun/install/cache", ".local/share/pnpm/store", ".cargo/registry", ".cargo/git", ".gradle/caches",
-	".m2/repository", ".nuget/packages", ".ccache", ".deno",
+// A toolCache is a build cache in a person's home folder that its tool finds by itself, or by a variable.
+type toolCache struct {
+	env    string // the variable that names it, "" when the tool has none
+	folder string // below the home folder, or below what env names
+	always bool   // the tool fails, or complains at length, where it cannot make the folder
 }
+
+// toolCaches are those that lie outside of the general cache folder. Folders that hold settings, programs or
+// credentials beside a cache are not taken whole: of cargo's only what was fetched, of maven's only the repository.
+var toolCaches = []toolCache{
+	{env: "npm_config_cache", folder: ".npm", always: true}, {env: "GRADLE_USER_HOME", folder: ".gradle"},
+	{env: "BUN_INSTALL_CACHE_DIR", folder: ".bun/install/cache"}, {env: "NUGET_PACKAGES", folder: ".nuget/packages"},
+	{env: "CCACHE_DIR", folder: ".ccache"}, {env: "DENO_DIR", folder: ".deno"}, {env: "BUNDLE_USER_CACHE", folder: ".bundle/cache"},
+	{env: "COMPOSER_CACHE_DIR", folder: ".composer/cache"}, {env: "npm_config_store_dir", folder: ".local/share/pnpm/store"},
+	{folder: ".pnpm-store"}, {folder: ".yarn/berry/cache"}, {folder: ".cargo/registry"}, {folder: ".cargo/git"}, {folder: ".m2/repository"},
+	{folder: ".local/share/NuGet"}, {folder: ".ivy2/cache"}, {folder: ".pub-cache"},
+}
+
+// namedCaches are caches that lie in the general folder unless a variable puts them elsewhere.
+var namedCaches = []string{"PIP_CACHE_DIR", "UV_CACHE_DIR", "NPM_CONFIG_CACHE", "YARN_CACHE_FOLDER", "SCCACHE_DIR", "ZIG_GLOBAL_CACHE_DIR",
+	"HF_HOME", "HF_HUB_CACHE"}
 
 // caches are the build caches that commands see through a layer: warm, and never written to. Those that a person made
 // writable, by a root that holds them, are as writable as the rest of the root.
@@ -34,7 +50,7 @@ func caches(s Settings, p Policy) []Cache {
 		}
 		c := Cache{Env: env, Lower: lower}
 		if lasting && p.Mode == WorkspaceWrite && p.Home != "" {
-			c.Upper = filepath.Join(p.Home, "build-cache", WorkspaceID(p.Dir), layerName(env, lower))
+			c.Upper = filepath.Join(p.Home, cacheFolder, WorkspaceID(p.Dir), layerName(env, lower))
 		}
 		found = append(found, c)
 	}
@@ -55,11 +71,24 @@ func caches(s Settings, p Policy) []Cache {
 	}
 	// Modules are only read, but for lock files: what a command fetched is gone with it unless it may fetch.
 	add("GOMODCACHE", modCache(s.Environ, home), p.Network)
-	if home != "" {
-		for _, name := range toolCaches {
-			if lower := filepath.Join(home, name); exists(lower) {
-				add("", lower, true)
+	for _, t := range toolCaches {
+		lower := lookup(s.Environ, t.env)
+		if t.env == "" || lower == "" {
+			if home == "" {
+				continue
 			}
+			lower = filepath.Join(home, t.folder)
+			if cargo := lookup(s.Environ, "CARGO_HOME"); cargo != "" && strings.HasPrefix(t.folder, ".cargo/") {
+				lower = filepath.Join(cargo, filepath.Base(t.folder))
+			}
+		}
+		if t.always || exists(lower) {
+			add(t.env, lower, true)
+		}
+	}
+	for _, name := range namedCaches {
+		if dir := lookup(s.Environ, name); dir != "" && exists(dir) {
+			add(name, dir, true)
 		}
 	}
 	return found

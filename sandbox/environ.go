@@ -10,7 +10,7 @@ import (
 type EnvPolicy struct {
 	Inherit     string            // "all" (or ""), "core", "none"
 	Secrets     bool              // keep variables whose names look like secrets
-	Keys        []string          // names that hold keys of providers, dropped with the secrets
+	Keys        []string          // names, in any case, that hold keys of providers: dropped whatever Secrets says
 	Exclude     []string          // patterns with * and ?, in any case
 	Set         map[string]string // added, over what is there
 	IncludeOnly []string          // patterns; when there are any, nothing else is kept
@@ -25,13 +25,18 @@ var secretPatterns = []string{"*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PA
 var loaders = []string{"LD_*", "DYLD_*", "BASH_ENV", "ENV", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*",
 	"GIT_EXTERNAL_DIFF", "GIT_SSH*", "GIT_CONFIG*", "GIT_PROXY_COMMAND", "RIPGREP_CONFIG_PATH"}
 
+// internal are what one run of the agent tells another: a command of ours belongs to this run, not to one around it.
+var internal = []string{"INTERPRETER_THREAD_ID", "INTERPRETER_CI", "CODEX_THREAD_ID", "CODEX_INTERNAL_*"}
+
 // markers tell a command where it runs. Nothing may trust them; Box.Start sets them.
 var markers = []string{"INTERPRETER_SANDBOX", "INTERPRETER_SANDBOX_NETWORK_DISABLED", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"}
 
-// fixed is set for every command: it has no screen, nobody to page for and nobody to ask.
+// fixed is set for every command: it has no screen, nobody to page for, nobody to ask and nobody to type into an editor,
+// which leaves a text as it is.
 var fixed = []string{"NO_COLOR=1", "TERM=dumb", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "LC_CTYPE=C.UTF-8", "COLORTERM=",
-	"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "PIP_PROGRESS_BAR=off",
-	"TQDM_DISABLE=1", "INTERPRETER_CI=1"}
+	"PAGER=cat", "MANPAGER=cat", "GIT_PAGER=cat", "GH_PAGER=cat", "SYSTEMD_PAGER=cat",
+	"EDITOR=true", "VISUAL=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true",
+	"GIT_TERMINAL_PROMPT=0", "GH_PROMPT_DISABLED=1", "PIP_NO_INPUT=1", "PIP_PROGRESS_BAR=off", "TQDM_DISABLE=1", "INTERPRETER_CI=1"}
 
 // Environ is the environment of a command, sorted by name. Box.Start adds the markers of the sandbox to it.
 func Environ(parent []string, p EnvPolicy) []string {
@@ -41,10 +46,13 @@ func Environ(parent []string, p EnvPolicy) []string {
 		if !ok || name == "" || p.Inherit == "none" || p.Inherit == "core" && !slices.Contains(coreNames, strings.ToUpper(name)) {
 			continue
 		}
-		if matchAny(loaders, name) || strings.HasPrefix(value, "() {") || slices.Contains(markers, name) {
+		if matchAny(loaders, name) || strings.HasPrefix(value, "() {") || matchAny(internal, name) || slices.Contains(markers, name) {
 			continue
 		}
-		if !p.Secrets && (matchAny(secretPatterns, name) || slices.Contains(p.Keys, name)) || matchAny(p.Exclude, name) {
+		if slices.ContainsFunc(p.Keys, func(key string) bool { return strings.EqualFold(key, name) }) {
+			continue
+		}
+		if !p.Secrets && matchAny(secretPatterns, name) || matchAny(p.Exclude, name) {
 			continue
 		}
 		vars[name] = value

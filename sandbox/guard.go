@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,19 @@ type guards struct {
 	links    map[string]string // symbolic links and what they say; a link cannot be mounted over
 	missing  []string          // entries that must not appear
 	reach    func(path string) (root string)
+	vault    *vault          // copies of what no mount protects; nil where mounts do
+	singles  []single        // opened entries whose folder stays closed
+	opened   map[string]bool // roots for this command only
+	watched  []string        // folders below which new code of repositories is looked for afterwards
+	known    repoCode
+	round    *round
+}
+
+// round is what patrols and the end of a command share.
+type round struct {
+	mu      sync.Mutex // for the rest, and for moving things away
+	settled bool
+	early   []Refusal // what was undone while the command ran
 }
 
 // Bounds of the search for repositories below a root.
@@ -27,7 +41,7 @@ const (
 
 // protections looks at the disk. Only roots of a writable workspace have any.
 func protections(p Policy) *guards {
-	g := &guards{links: map[string]string{}, reach: p.rootOf}
+	g := &guards{links: map[string]string{}, reach: p.rootOf, round: &round{}}
 	if p.Mode != WorkspaceWrite {
 		return g
 	}
@@ -46,11 +60,17 @@ func protections(p Policy) *guards {
 	if p.Home != "" {
 		g.strong(p.Home)
 	}
-	// A root that is exactly a protected place, or an approval of it, lifts the protection; nothing lifts the agent's home.
-	g.readOnly = slices.DeleteFunc(g.readOnly, func(path string) bool {
-		return path != p.Home && (slices.Contains(p.Allowed, path) || slices.Contains(p.Roots, path))
-	})
+	g.lift(p)
 	return g
+}
+
+// lift takes out what a root, or an approval, names exactly; nothing lifts the agent's home.
+func (g *guards) lift(p Policy) {
+	named := func(path string) bool {
+		return path != p.Home && (slices.Contains(p.Allowed, path) || slices.Contains(p.Roots, path))
+	}
+	g.readOnly = slices.DeleteFunc(g.readOnly, named)
+	g.missing = slices.DeleteFunc(g.missing, named)
 }
 
 // apart drops pins that lie in protected places: a pin is writable.
@@ -60,6 +80,8 @@ func (g *guards) apart() {
 	})
 	slices.Sort(g.pins)
 	g.pins = slices.Compact(g.pins)
+	slices.Sort(g.missing)
+	g.missing = slices.Compact(g.missing)
 	slices.Sort(g.readOnly)
 	g.readOnly = slices.Compact(g.readOnly)
 }
@@ -136,6 +158,73 @@ func (g *guards) gitDir(file string) {
 	}
 }
 
+// gitParts are the entries of a repository's folder that run, or that say where what runs is to be found.
+var gitParts = []string{"hooks", "config", "config.worktree", "commondir", "info/attributes"}
+
+// repository protects the parts of a repository's folder that run while the rest may be written, those of its linked
+// working trees and of its modules too.
+func (g *guards) repository(git string, depth int) {
+	for _, name := range gitParts {
+		g.strongEntry(filepath.Join(git, name))
+	}
+	for _, tree := range folders(filepath.Join(git, "worktrees"), nestedFound) {
+		for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
+			g.strongEntry(filepath.Join(tree, name))
+		}
+	}
+	if depth > nestedDepth {
+		return
+	}
+	for _, module := range folders(filepath.Join(git, "modules"), nestedFound) {
+		if isRepository(module) {
+			g.repository(module, depth+1)
+			continue
+		}
+		for _, deeper := range folders(module, nestedFound) {
+			if isRepository(deeper) {
+				g.repository(deeper, depth+1)
+			}
+		}
+	}
+}
+
+// strongEntry protects an entry and the way to it, whether it is there or not.
+func (g *guards) strongEntry(path string) {
+	root := g.reach(path)
+	if root == "" {
+		return
+	}
+	if g.entry(path) == nil {
+		path = filepath.Dir(path)
+		if _, err := os.Lstat(path); err != nil {
+			return
+		}
+		g.pins = append(g.pins, path)
+	}
+	g.pins = append(g.pins, between(root, path)...)
+}
+
+func isRepository(dir string) bool {
+	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))
+}
+
+// folders are some of the folders in a folder, none when there is no such folder.
+func folders(dir string, most int) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(most)
+	var found []string
+	for _, e := range entries {
+		if e.IsDir() {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
+	}
+	return found
+}
+
 // pointer reads a small file that holds a path, relative to the file's own folder.
 func pointer(file, prefix string) (string, bool) {
 	info, err := os.Stat(file)
@@ -157,6 +246,11 @@ func pointer(file, prefix string) (string, bool) {
 	return real, err == nil
 }
 
+// temporary reports whether a root is there for scratch and holds nobody's repositories.
+func temporary(p Policy, root string) bool {
+	return root != p.Dir && (root == p.TMPDIR || isSlashTmp(root))
+}
+
 // nested finds repositories below folders and remembers what it saw, so that the next look costs little.
 type nested struct {
 	seen map[string]folder
@@ -166,34 +260,50 @@ type folder struct {
 	changed time.Time
 	folders []string
 	git     bool
+	bare    bool // it has the shape of a repository itself
 }
 
 // guard adds what must not change in the repositories below a root: the parts of .git that run.
 func (n *nested) guard(g *guards, root string, skip []string) {
-	left, found := nestedDirs, 0
+	for _, git := range n.find(root, skip) {
+		g.known.add(git)
+		if git == filepath.Join(root, ".git") && !g.opened[root] {
+			continue // the root's own is protected whole
+		}
+		info, err := os.Lstat(git)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			g.repository(git, 0)
+		case info.Mode().IsRegular():
+			g.readOnly = append(g.readOnly, git)
+			g.pins = append(g.pins, between(root, git)...)
+		}
+	}
+	g.watched = append(g.watched, root)
+}
+
+// find lists the .git entries below a root and the folders that git would take for a repository without one.
+func (n *nested) find(root string, skip []string) []string {
+	var found []string
+	left := nestedDirs
 	level := []string{root}
 	for depth := 0; depth <= nestedDepth && len(level) > 0; depth++ {
 		var next []string
 		for _, dir := range level {
-			if left--; left < 0 || found >= nestedFound {
-				return
+			if left--; left < 0 || len(found) >= nestedFound {
+				return found
 			}
 			f, ok := n.look(dir)
 			if !ok {
 				continue
 			}
-			if f.git && depth > 0 {
-				found++
-				git := filepath.Join(dir, ".git")
-				info, err := os.Lstat(git)
-				switch {
-				case err != nil:
-				case info.IsDir():
-					g.entry(filepath.Join(git, "hooks"))
-					g.entry(filepath.Join(git, "config"))
-				case info.Mode().IsRegular():
-					g.readOnly = append(g.readOnly, git)
-				}
+			if f.git {
+				found = append(found, filepath.Join(dir, ".git"))
+			}
+			if f.bare {
+				found = append(found, dir)
+				continue
 			}
 			for _, name := range f.folders {
 				if sub := filepath.Join(dir, name); !slices.Contains(skip, sub) {
@@ -203,6 +313,7 @@ func (n *nested) guard(g *guards, root string, skip []string) {
 		}
 		level = next
 	}
+	return found
 }
 
 func (n *nested) look(dir string) (folder, bool) {
@@ -218,7 +329,12 @@ func (n *nested) look(dir string) (folder, bool) {
 		return folder{}, false
 	}
 	f := folder{changed: info.ModTime()}
+	shape := 0
 	for _, e := range entries {
+		switch e.Name() {
+		case "HEAD", "objects", "refs":
+			shape++
+		}
 		switch {
 		case e.Name() == ".git":
 			f.git = true
@@ -226,6 +342,7 @@ func (n *nested) look(dir string) (folder, bool) {
 			f.folders = append(f.folders, e.Name())
 		}
 	}
+	f.bare = shape == 3 && filepath.Base(dir) != ".git"
 	if n.seen == nil {
 		n.seen = map[string]folder{}
 	}

@@ -18,7 +18,9 @@ const maxLinks = 64
 // at the policy's directory. The file, and folders above it, may be missing; symbolic links are followed all the way,
 // dangling ones too, because writing through a link writes its target.
 func (p Policy) Place(path string) (real string, place Place, err error) {
-	real, err = follow(p.abs(path))
+	if err = ownVolume(path, p.Dir); err == nil {
+		real, err = follow(p.abs(path))
+	}
 	if err != nil {
 		return "", Outside, fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -67,9 +69,14 @@ func (p Policy) guarded(real, root string) bool {
 			return true
 		}
 		for i, part := range parts[:len(parts)-1] {
-			runs := sameName(part, ".git") && (sameName(parts[i+1], "hooks") || sameName(parts[i+1], "config"))
-			if runs && by(filepath.Join(top, filepath.Join(parts[:i+2]...))) {
-				return true
+			if !sameName(part, ".git") {
+				continue
+			}
+			for _, name := range gitParts {
+				guard := filepath.Join(filepath.Join(parts[:i+1]...), name)
+				if within(rel, guard) && by(filepath.Join(top, guard)) {
+					return true
+				}
 			}
 		}
 	}
@@ -122,6 +129,9 @@ func follow(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", errors.New("the path holds a zero byte")
 	}
+	if err := acceptable(path); err != nil {
+		return "", err
+	}
 	sep := string(filepath.Separator)
 	root := filepath.VolumeName(path) + sep
 	real, rest := root, strings.Split(filepath.ToSlash(path[len(filepath.VolumeName(path)):]), "/")
@@ -150,7 +160,7 @@ func follow(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if info.Mode()&fs.ModeSymlink == 0 {
+		if !isLink(info) {
 			if !info.IsDir() && len(rest) > 0 && strings.Trim(strings.Join(rest, ""), ".") != "" {
 				return "", fmt.Errorf("%s is not a folder", next)
 			}
@@ -165,12 +175,15 @@ func follow(path string) (string, error) {
 			return "", err
 		}
 		if filepath.IsAbs(target) {
+			if err := errors.Join(acceptable(target), ownVolume(target, real)); err != nil {
+				return "", fmt.Errorf("%s leads to %s: %w", next, target, err)
+			}
 			real = filepath.VolumeName(target) + sep
 			target = target[len(filepath.VolumeName(target)):]
 		}
 		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
 	}
-	return real, nil
+	return realSpelling(real)
 }
 
 // within reports whether path is dir or lies below it, by component.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,20 +35,30 @@ type ending struct {
 
 // process is a Process of any back end.
 type process struct {
-	run   running
-	tape  tape
-	in    io.WriteCloser
-	done  chan struct{}
-	exit  Exit
-	began time.Time
-	after func() []string // what to look at and undo once everything has ended; may be nil
+	run  running
+	tape tape
+	in   io.WriteCloser
+	// terminal is our side of the command's, nil when it has none.
+	terminal *os.File
+	done     chan struct{}
+	exit     Exit
+	began    time.Time
+	after    func(*Exit) // looks at what was left, and undoes it, once everything has ended; may be nil
 
 	mu     sync.Mutex
 	closed bool
 }
 
-// begin gives a command its files, starts it and looks after it.
+// begin gives a command its files, starts it and looks after it. What after returns was undone.
 func begin(ctx context.Context, c Command, start func(files []*os.File) (running, error), after func() []string) (Process, error) {
+	if after == nil {
+		return beginWith(ctx, c, start, nil)
+	}
+	return beginWith(ctx, c, start, func(e *Exit) { e.Refused = after() })
+}
+
+// beginWith is begin for a back end that has more to tell of the end.
+func beginWith(ctx context.Context, c Command, start func(files []*os.File) (running, error), after func(*Exit)) (Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -56,6 +67,9 @@ func begin(ctx context.Context, c Command, start func(files []*os.File) (running
 		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
 	p := &process{in: s.in, done: make(chan struct{}), began: time.Now(), after: after}
+	if c.TTY && c.Stdio == nil {
+		p.terminal, _ = s.in.(*os.File)
+	}
 	p.run, err = start(s.child)
 	s.closeChild()
 	if err != nil {
@@ -132,7 +146,7 @@ func (p *process) live(ctx context.Context, timeout time.Duration, s *streams, r
 		p.exit.Code = 124
 	}
 	if p.after != nil {
-		p.exit.Refused = p.after()
+		p.after(&p.exit)
 	}
 	close(p.done)
 }
@@ -171,11 +185,30 @@ func (p *process) CloseInput() error {
 	return p.in.Close()
 }
 
+// Resize tells the programs on a terminal its new size. Without a terminal it is an error.
+func (p *process) Resize(columns, rows int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return errors.New("resize the terminal: the process has ended")
+	}
+	if p.terminal == nil {
+		return errors.New("resize the terminal: the process was started without one")
+	}
+	if columns <= 0 || rows <= 0 || columns > math.MaxUint16 || rows > math.MaxUint16 {
+		return fmt.Errorf("resize the terminal to %d columns and %d rows: no such size", columns, rows)
+	}
+	if err := resize(p.terminal, columns, rows); err != nil {
+		return fmt.Errorf("resize the terminal: %w", err)
+	}
+	return nil
+}
+
 // streams are both sides of a command's files.
 type streams struct {
-	child []*os.File // standard input, output and error of the child
-	own   []*os.File // those of child that are ours to close after the start
-	out   *os.File   // what the command prints; nil when it prints to somebody else's files
+	child []*os.File    // standard input, output and error of the child
+	own   []*os.File    // those of child that are ours to close after the start
+	out   io.ReadCloser // what the command prints; nil when it prints to somebody else's files
 	in    io.WriteCloser
 }
 

@@ -170,6 +170,43 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// A terminal that changes its size tells its programs.
+func TestResize(t *testing.T) {
+	for _, mode := range []Mode{ReadOnly, FullAccess} {
+		s := newScene(t)
+		ready := make(chan struct{}, 64)
+		p, err := s.open(t, mode).Start(context.Background(), Command{
+			Argv: []string{"/bin/bash", "-c", "trap 'stty size; exit 0' WINCH; echo ready; while :; do sleep 0.05; done"},
+			Env:  Environ(os.Environ(), EnvPolicy{}), TTY: true, Columns: 100, Rows: 30, Watch: func([]byte) { ready <- struct{}{} }, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-ready
+		sized := p.(interface{ Resize(columns, rows int) error })
+		if err := sized.Resize(0, 10); err == nil {
+			t.Error("a terminal of no width")
+		}
+		if err := sized.Resize(77, 22); err != nil {
+			t.Error(err)
+		}
+		<-p.Done()
+		if out := string(p.Output().Head); p.Exit().Code != 0 || !strings.Contains(out, "22 77") {
+			t.Errorf("%s: %+v %q", mode, p.Exit(), out)
+		}
+		if err := sized.Resize(77, 22); err == nil {
+			t.Error("resized what has ended")
+		}
+		p, err = s.open(t, mode).Start(context.Background(), Command{Argv: []string{"/bin/true"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.(interface{ Resize(columns, rows int) error }).Resize(80, 24) == nil {
+			t.Error("resized where there is no terminal")
+		}
+		<-p.Done()
+	}
+}
+
 func TestInput(t *testing.T) {
 	s := newScene(t)
 	p, err := s.open(t, ReadOnly).Start(context.Background(), Command{Argv: []string{"/bin/cat"}, Stdin: true})

@@ -21,8 +21,8 @@ var credentialNames = []string{"auth.json", "credentials.json", "keys.json", "mc
 // personalNames are the places of a person's home folder that run at every login or hold keys. They are protected
 // when a writable root reaches them.
 var personalNames = []string{
-	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-	".config/fish", ".inputrc", ".ssh", ".gnupg", ".config/git", ".gitconfig", ".config/autostart", ".config/systemd",
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+	".zlogout", ".kshrc", ".xprofile", ".xsessionrc", ".xinitrc", ".pam_environment", ".config/environment.d", ".config/fish", ".inputrc", ".ssh", ".gnupg", ".config/git", ".gitconfig", ".config/autostart", ".config/systemd",
 	"Library/LaunchAgents",
 }
 
@@ -39,6 +39,8 @@ func Resolve(s Settings) (Policy, []string, error) {
 	default:
 		return Policy{}, nil, fmt.Errorf("resolve the sandbox: unknown back end %q; there are auto, namespace, bubblewrap and landlock", s.Backend)
 	}
+	mode, warnings := onSystem(s, runtime.GOOS)
+	s.Mode = mode
 	dir, err := realDir(s.Dir)
 	if err != nil {
 		return Policy{}, nil, fmt.Errorf("open the working directory %s: %w", s.Dir, err)
@@ -46,6 +48,10 @@ func Resolve(s Settings) (Policy, []string, error) {
 	p := Policy{Mode: s.Mode, Dir: dir, Network: s.Mode == FullAccess || s.Mode == WorkspaceWrite && s.Network, Environ: placesOnly(s.Environ)}
 	if s.Backend != "auto" {
 		p.Force = s.Backend
+	}
+	p.Degraded, p.Limit = s.Degraded || s.Backend == "landlock", s.CacheLimit
+	if p.Limit <= 0 {
+		p.Limit = 5 << 30
 	}
 	if s.Home != "" {
 		home, err := follow(filepath.Clean(s.Home))
@@ -62,10 +68,11 @@ func Resolve(s Settings) (Policy, []string, error) {
 			p.TMPDIR = tmp
 		}
 	}
-	var warnings []string
+	p.NetworkOpen = runtime.GOOS == "windows" && s.Mode != FullAccess
 	if s.Mode == WorkspaceWrite {
-		p.Roots, warnings = roots(s, dir, p.TMPDIR)
-		warnings = append(warnings, wide(p)...)
+		var skipped []string
+		p.Roots, skipped = roots(s, dir, p.TMPDIR)
+		warnings = slices.Concat(warnings, skipped, wide(p))
 	}
 	p.Protected = protections(p).paths()
 	p.Hidden = credentials(p)
@@ -131,10 +138,19 @@ func credentials(p Policy) []string {
 		}
 	}
 	if p.UserHome != "" {
-		for _, name := range []string{".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cargo/credentials.toml"} {
+		for _, name := range []string{".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".cargo/credentials.toml", ".cargo/credentials"} {
 			found = append(found, filepath.Join(p.UserHome, name))
 		}
 	}
+	for variable, names := range map[string][]string{"CARGO_HOME": {"credentials.toml", "credentials"}, "HF_HOME": {"token", "stored_tokens"}} {
+		if dir := lookup(p.Environ, variable); filepath.IsAbs(dir) {
+			for _, name := range names {
+				found = append(found, filepath.Join(dir, name))
+			}
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
 	for _, name := range slices.Clone(found) {
 		if real := mustFollow(name); real != name {
 			found = append(found, real)
@@ -145,7 +161,7 @@ func credentials(p Policy) []string {
 
 // placesOnly keeps the variables that name places. The rest of the environment is no business of a policy.
 func placesOnly(environ []string) []string {
-	names := []string{"GOCACHE", "GOMODCACHE", "GOPATH", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DOCKER_HOST",
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPATH", "XDG_CACHE_HOME", "CARGO_HOME", "HF_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "DOCKER_HOST",
 		"CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "WAYLAND_DISPLAY", "PATH"}
 	var kept []string
 	for _, entry := range environ {
@@ -172,6 +188,11 @@ func realDir(path string) (string, error) {
 			return "", errors.New("it does not exist")
 		}
 		return "", plain(err)
+	}
+	if runtime.GOOS == "windows" { // EvalSymlinks knows no junctions
+		if real, err = follow(real); err != nil {
+			return "", err
+		}
 	}
 	info, err := os.Stat(real)
 	if err != nil {

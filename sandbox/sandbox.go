@@ -32,6 +32,9 @@ type Settings struct {
 	UserHome      string   // the person's home folder: caches live below it
 	Environ       []string // the agent's environment, for cache locations such as GOCACHE
 	Backend       string   // "auto" (or ""), "namespace", "bubblewrap", "landlock"
+	Degraded      bool     // a person agreed to workspace-write with Landlock alone, where nothing stronger works
+	CacheLimit    int64    // bytes that the build caches of this workspace may hold; 0 is 5 GiB
+	Windows       string   // WindowsUnelevated when a person allowed it, "" when not; of no meaning elsewhere
 }
 
 // Policy is what a process may do, every path real and absolute. The Box compiles it; file actions and approvals ask it.
@@ -49,6 +52,11 @@ type Policy struct {
 	TMPDIR    string   // real path of the temporary folder that $TMPDIR names, "" when it is /tmp
 	Force     string   // the back end a person insists on, "" for the strongest that works
 	Environ   []string // places of caches and sockets, by the variables that name them
+	Degraded  bool     // Landlock alone will do for WorkspaceWrite
+	Limit     int64    // bytes that the layers of Caches may hold together
+	// NetworkOpen says that nothing here can close the network: Network false is a wish then, and a command that is not
+	// known to only read needs a person.
+	NetworkOpen bool
 }
 
 // Cache is a build cache that commands see through a layer of their own.
@@ -95,7 +103,7 @@ type Opened struct {
 // Refusal is one thing the sandbox refused a command, or undid after it.
 type Refusal struct {
 	Text    string `json:"text"`              // one line, for people and models
-	Path    string `json:"path,omitempty"`    // what it wanted to write, real, when that was it
+	Path    string `json:"path,omitempty"`    // what to open for it to pass, real: what it wanted to write, or the protected entry that is in
 	Network bool   `json:"network,omitempty"` // it wanted the network
 	Undone  bool   `json:"undone,omitempty"`  // it happened and was put back: opening Path would have let it
 }
@@ -105,7 +113,7 @@ type Box interface {
 	// Start runs a command. Ending ctx kills its whole tree. The error is about starting, never about the exit code.
 	Start(ctx context.Context, c Command) (Process, error)
 	Policy() Policy
-	// Backend names what confines commands: "namespace", "bubblewrap", "landlock", "seatbelt", "none".
+	// Backend names what confines commands: "namespace", "bubblewrap", "landlock", "seatbelt", "windows", "none".
 	Backend() string
 }
 
@@ -130,6 +138,12 @@ type Exit struct {
 	Took     time.Duration `json:"took"`
 	// Refused is what the sandbox is certain to have refused or undone, one line each.
 	Refused []string `json:"refused,omitempty"`
+	// Undone are the same, with what would have let each pass.
+	Undone []Refusal `json:"-"`
+	// Backend is what confined the command, "" when nothing did or it is not known.
+	Backend string `json:"-"`
+	// Notices are what a person should know of what the command left behind and nothing prevents, one line each.
+	Notices []string `json:"notices,omitempty"`
 }
 
 // Output is what a process printed, bounded: Head and Tail with Omitted bytes between them.

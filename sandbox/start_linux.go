@@ -33,6 +33,22 @@ const stubborn = 4 * time.Second
 // launch starts the confining program with a plan and waits until it has started the command. The files after the
 // third are the command's as well.
 func launch(ctx context.Context, prog program, plan helper.Plan, files []*os.File, unlock func()) (*confined, error) {
+	for again := 0; ; again++ {
+		c, err := launchOnce(ctx, prog, plan, files, unlock)
+		// A socket to be hidden may go away before bwrap, which takes that for an error, gets to it.
+		if err == nil || plan.Kind != helper.Inner || !plan.Network || again == 3 || ctx.Err() != nil {
+			return c, err
+		}
+		if se, ok := errors.AsType[*stepError](err); !ok || se.what != noAnswer {
+			return c, err
+		}
+	}
+}
+
+// noAnswer is the step of a confining program that ended before it said anything.
+const noAnswer = "start the confining program"
+
+func launchOnce(ctx context.Context, prog program, plan helper.Plan, files []*os.File, unlock func()) (*confined, error) {
 	extra := files[3:]
 	first := programFD
 	if prog.file != nil {
@@ -82,7 +98,9 @@ func launch(ctx context.Context, prog program, plan helper.Plan, files []*os.Fil
 		}
 		path, argv = wrap[0], wrap
 	}
+	closed := lookable()
 	c.proc, err = os.StartProcess(path, argv, &os.ProcAttr{Dir: "/", Env: []string{}, Files: files, Sys: sys})
+	closed()
 	if err != nil {
 		ours.Close()
 		return nil, &stepError{startStep(plan.Kind), plain(err)}
@@ -106,7 +124,7 @@ func launch(ctx context.Context, prog program, plan helper.Plan, files []*os.Fil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, &stepError{"start the confining program", fmt.Errorf("it ended without an answer: %v", state)}
+		return nil, &stepError{noAnswer, fmt.Errorf("it ended without an answer: %v", state)}
 	case report.Own:
 		return nil, fmt.Errorf("start %s: %w", plan.Argv[0], reason(report))
 	}

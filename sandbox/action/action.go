@@ -72,9 +72,11 @@ type Ran struct {
 	Denied  []string          `json:"denied,omitempty"`  // what the sandbox refused, one line each
 	Refused []sandbox.Refusal `json:"refused,omitempty"` // the same, with what would have let it pass
 	Notes   []string          `json:"notes,omitempty"`
-	Left    string            `json:"left,omitempty"`   // folder a command that keeps its place ended in, when that is another one; absolute
-	Screen  string            `json:"screen,omitempty"` // what a terminal shows, of Keys
-	Claims  int               `json:"claims,omitempty"` // answers in a row that said that the work is done, of Claim
+	Outside bool              `json:"outside,omitempty"` // nothing confined it, though others are confined
+	Opened  sandbox.Opened    `json:"opened,omitzero"`   // what it was let do beyond the policy, confined as it was
+	Left    string            `json:"left,omitempty"`    // folder a command that keeps its place ended in, when that is another one; absolute
+	Screen  string            `json:"screen,omitempty"`  // what a terminal shows, of Keys
+	Claims  int               `json:"claims,omitempty"`  // answers in a row that said that the work is done, of Claim
 }
 
 // Gap is where an output lost its middle. A mark stands there that says so; lines from the middle that tell what went

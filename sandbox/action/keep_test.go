@@ -232,7 +232,7 @@ func TestKeepConfined(t *testing.T) {
 			do(t, w, Run{Script: "A=1", Keep: KeepShell})
 			// What a confined command defined must not run where nothing confines.
 			do(t, w, Run{Script: "ls() { echo bad; }; export -f ls; export PATH=/nowhere:$PATH", Keep: KeepShell})
-			out, err := Run{Script: "ls; echo $A$PATH; B=2; cd ../sub", Keep: KeepShell}.Do(WithOutside(context.Background()), w)
+			out, err := Run{Script: "ls; echo $A$PATH; B=2; cd ../sub", Keep: KeepShell}.Do(WithLeave(context.Background(), Leave{Outside: true}), w)
 			if err != nil || strings.Contains(out.Output, "bad") || strings.Contains(out.Output, "/nowhere") || !strings.HasPrefix(out.Output, "file\n") {
 				t.Errorf("outside it printed %q, %v", out.Output, err)
 			}

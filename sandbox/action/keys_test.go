@@ -159,7 +159,7 @@ func TestKeysConfined(t *testing.T) {
 		w.Box = confinedBox(t, w.Dir, sandbox.ReadOnly, "")
 	}
 	a := Keys{Strokes: []Stroke{{Text: "echo x >" + outside + " || echo re''fused\n"}}}
-	out, err := a.Do(WithOutside(context.Background()), w)
+	out, err := a.Do(WithLeave(context.Background(), Leave{Outside: true}), w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +20,17 @@ type Run struct {
 	Dir        string // "" is the working folder
 	Shell      string // "" is the workspace's
 	TTY        bool
-	Yield      time.Duration // come back with Session when it still runs then; 0 waits for the end
-	Timeout    time.Duration // kill it then; 0 never does
-	Background bool          // come back at once
-	Escalate   bool          // run outside the sandbox; whoever lets this action run has agreed to that
-	Reason     string        // why, for the person who is asked
-	Prefix     []string      // a rule proposed for next time
-	Limit      int           // bytes of Output; 0 is 30 000
-	Lines      int           `json:",omitempty"` // an output of more lines is kept in a file as well, although it fits; 0: of any number
-	Keep       Keep          `json:",omitempty"` // what is kept for the next command that keeps the same
-	Stdin      string        `json:",omitempty"` // given to the command; "" closes its input at once
+	Yield      time.Duration  // come back with Session when it still runs then; 0 waits for the end
+	Timeout    time.Duration  // kill it then; 0 never does
+	Background bool           // come back at once
+	Escalate   bool           // run outside the sandbox; whoever lets this action run has agreed to that
+	Opens      sandbox.Opened `json:",omitzero"` // what it may do beyond the policy, staying inside; agreed to in the same way
+	Reason     string         // why, for the person who is asked
+	Prefix     []string       // a rule proposed for next time
+	Limit      int            // bytes of Output; 0 is 30 000
+	Lines      int            `json:",omitempty"` // an output of more lines is kept in a file as well, although it fits; 0: of any number
+	Keep       Keep           `json:",omitempty"` // what is kept for the next command that keeps the same
+	Stdin      string         `json:",omitempty"` // given to the command; "" closes its input at once
 }
 
 // Title is the action in a line.
@@ -38,7 +40,7 @@ func (a Run) Title() string { return one("run %s", a.Script) }
 func (a Run) Need() Need {
 	return Need{
 		Effect: Runs, Script: a.Script, Argv: shellArgv(a.Shell, a.Script), Dir: a.Dir,
-		Escalate: a.Escalate, Reason: a.Reason, Prefix: a.Prefix, TTY: a.TTY, Keep: a.Keep,
+		Escalate: a.Escalate, Opens: a.Opens, Reason: a.Reason, Prefix: a.Prefix, TTY: a.TTY, Keep: a.Keep,
 	}
 }
 
@@ -50,6 +52,7 @@ func (w *Workspace) NeedOf(a Action) Need {
 			need.Paths[i] = bare // what is judged must be what is opened
 		}
 	}
+	need.Opens = w.opens(need.Opens)
 	if need.Script != "" && len(need.Argv) > 0 && need.Argv[0] == anyShell && w.Shell != "" {
 		need.Argv = shellArgv(w.Shell, need.Script)
 	}
@@ -79,13 +82,6 @@ func shellArgv(shell, script string) []string {
 	return []string{shell, "-c", script}
 }
 
-type outsideKey struct{}
-
-// WithOutside marks a context whose command was approved to run without confinement although it did not ask to.
-func WithOutside(ctx context.Context) context.Context {
-	return context.WithValue(ctx, outsideKey{}, true)
-}
-
 // Do starts the script and waits. Ending ctx ends the script and all it started; the facts so far come with the error.
 func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
 	if strings.TrimSpace(a.Script) == "" {
@@ -93,6 +89,11 @@ func (a Run) Do(ctx context.Context, w *Workspace) (Ran, error) {
 	}
 	if strings.ContainsRune(a.Script, 0) {
 		return Ran{}, errors.New("run: the script holds a zero byte")
+	}
+	if leave, said := ctx.Value(leaveKey{}).(Leave); said {
+		a.Escalate, a.Opens, a.Dir = a.Escalate || leave.Outside, leave.Opened, cmp.Or(leave.Dir, a.Dir)
+	} else {
+		a.Opens = w.opens(a.Opens)
 	}
 	dir, lost, err := w.runFolder(a)
 	if err != nil {
@@ -159,12 +160,12 @@ func (a Run) start(ctx context.Context, w *Workspace, dir, lost string) (*liveRu
 			return nil, fmt.Errorf("keep its output in %s: %w", w.Spill, reason(err))
 		}
 	}
-	approved, _ := ctx.Value(outsideKey{}).(bool)
-	l.outside = a.Escalate || approved
+	l.outside, l.opened = a.Escalate, a.Opens
 	command := sandbox.Command{
 		Argv: l.argv, Dir: dir, Env: w.Env, TTY: a.TTY, Stdin: a.Stdin != "",
-		Outside: l.outside, Timeout: a.Timeout, Watch: l.record.watch,
+		Outside: l.outside, Opened: l.opened, Timeout: a.Timeout, Watch: l.record.watch,
 	}
+	w.login(ctx, &command, a.Script)
 	keeping, err := w.beginKeeping(a, &command)
 	if err != nil {
 		return nil, err
@@ -235,6 +236,7 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 		Script: l.script, Argv: l.argv, Dir: l.dir, PID: pidOf(l.proc), Output: text, Full: full, Gap: gap,
 		Bytes: p.bytes, Lines: p.lines, Omitted: max(0, p.bytes-int64(len(text))), Took: time.Since(l.began),
 	}
+	l.confined(w, &out)
 	if out.Bytes <= int64(limit) {
 		out.Omitted = 0
 	}
@@ -255,12 +257,7 @@ func (l *liveRun) report(w *Workspace, limit int) Ran {
 	if out.Exit.Signal != "" && !out.Exit.TimedOut {
 		out.Notes = append(out.Notes, "killed by "+out.Exit.Signal)
 	}
-	if !l.outside {
-		out.Refused = sandbox.Refusals(out.Exit, l.proc.Output(), w.Box.Policy())
-		for _, r := range out.Refused {
-			out.Denied = append(out.Denied, r.Text)
-		}
-	}
+	l.refused(w, &out)
 	l.end()
 	l.record.close(l.told)
 	return out

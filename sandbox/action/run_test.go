@@ -273,7 +273,7 @@ func TestRunOfAScriptLongerThanTheSystemTakes(t *testing.T) {
 func TestRunAsks(t *testing.T) {
 	w := workspace(t, map[string]string{"in/x": ""})
 	box := w.Box.(*sandboxtest.Box)
-	if _, err := (Run{Script: "true", Dir: "in", Shell: "/bin/bash"}).Do(WithOutside(context.Background()), w); err != nil {
+	if _, err := (Run{Script: "true", Dir: "in", Shell: "/bin/bash"}).Do(WithLeave(context.Background(), Leave{Outside: true}), w); err != nil {
 		t.Fatal(err)
 	}
 	got := box.Commands()

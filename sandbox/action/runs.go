@@ -25,6 +25,7 @@ type liveRun struct {
 	dir     string
 	tty     bool
 	outside bool // nothing confined it
+	opened  sandbox.Opened
 
 	call    string   // that started it; "" when none is known
 	endTold bool     // Ended gave it
@@ -205,9 +206,8 @@ func (l *liveRun) ending(w *Workspace) Ran {
 	if l.told {
 		out.Full = l.record.name
 	}
-	if !l.outside {
-		out.Denied = sandbox.Denials(exit, l.proc.Output(), w.Box.Policy())
-	}
+	l.confined(w, &out)
+	l.refused(w, &out)
 	return out
 }
 

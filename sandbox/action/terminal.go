@@ -71,7 +71,11 @@ func (w *Workspace) newTerminal(ctx context.Context) (*terminal, error) {
 	t := &terminal{dir: w.Dir, began: time.Now(), queued: make(chan struct{}, 1), news: make(chan struct{}, 1)}
 	t.screen = newScreen(terminalColumns, terminalRows, func(text string) { t.push(text) })
 	var env []string
-	t.argv, env = interactive(w.Shell, w.Env)
+	had, file := w.Env, ""
+	if w.Login != nil {
+		had, file = w.Login(ctx, "")
+	}
+	t.argv, env = interactive(w.Shell, had, file)
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	proc, err := w.Box.Start(life, sandbox.Command{
 		Argv: t.argv, Dir: t.dir, Env: env, TTY: true, Columns: terminalColumns, Rows: terminalRows, Watch: t.watch,
@@ -85,8 +89,9 @@ func (w *Workspace) newTerminal(ctx context.Context) (*terminal, error) {
 	return t, nil
 }
 
-// interactive is how a shell is started that reads no files of its own and shows its folder in the prompt.
-func interactive(shell string, env []string) (argv, out []string) {
+// interactive is how a shell is started that shows its folder in the prompt and reads no files of its own, but the given
+// one where that is not "".
+func interactive(shell string, env []string, file string) (argv, out []string) {
 	if shell == "" {
 		shell = anyShell
 	}
@@ -95,6 +100,9 @@ func interactive(shell string, env []string) (argv, out []string) {
 	switch familyOf(shell) {
 	case bashShell:
 		argv, prompt = []string{shell, "--norc", "--noprofile", "-i"}, `\w\$ `
+		if file != "" {
+			argv = []string{shell, "--noprofile", "--rcfile", file, "-i"}
+		}
 	case zshShell:
 		argv, prompt = []string{shell, "-f", "-i"}, "%~%# "
 	}

@@ -36,6 +36,11 @@ type Workspace struct {
 	// files give no instructions.
 	Guides []string
 
+	// Login gives what the person's login shell adds to a command, waiting until that is known: the environment instead of
+	// Env, and a file for the shell of the same kind to begin with, "" when the script needs none. An empty script stands
+	// for any. nil: nothing is added.
+	Login func(ctx context.Context, script string) (env []string, file string)
+
 	// Printed hears what commands print while an action waits for them; call is what WithCall put into the context.
 	// It is called from the goroutine of the action. nil: nobody listens.
 	Printed func(call, text string)

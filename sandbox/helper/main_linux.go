@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -89,9 +90,21 @@ func (r *runner) first() int {
 	}
 	r.child.Store(int64(pid))
 	r.talk.say(Report{Kind: "started", PID: pid})
+	r.forward()
 	go r.orders(func() { os.Exit(exitStopped) })
 	status := await(pid)
 	return r.ended(status)
+}
+
+// forward passes on what somebody sends to the program in place of the command.
+func (r *runner) forward() {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT)
+	go func() {
+		for s := range signals {
+			_ = unix.Kill(-int(r.child.Load()), s.(syscall.Signal))
+		}
+	}()
 }
 
 // await reaps whatever ends until the command itself has.

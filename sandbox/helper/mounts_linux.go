@@ -28,6 +28,7 @@ const (
 	rankLayer = iota
 	rankWritable
 	rankReadOnly
+	rankEntry
 	rankHidden
 )
 
@@ -206,6 +207,14 @@ func takeLayers(plan *Plan) ([]piece, error) {
 			}
 		}
 		fd, err := overlay(l)
+		if len(l.Entries) > 0 {
+			opened, err := entries(l, fd, err)
+			if err != nil {
+				return nil, err
+			}
+			pieces = append(pieces, opened...)
+			continue
+		}
 		if err != nil {
 			if fd, err = take(l.Upper, false); err != nil {
 				return nil, err
@@ -214,6 +223,33 @@ func takeLayers(plan *Plan) ([]piece, error) {
 		pieces = append(pieces, piece{l.Target, fd, unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV, rankLayer})
 	}
 	return pieces, step("umount "+scratch, unix.Unmount(scratch, unix.MNT_DETACH))
+}
+
+// entries are the pieces for a layer over a closed folder: the layer, or where it cannot be had the files themselves,
+// which can then be written in place and not replaced.
+func entries(l Layer, fd int, failed error) ([]piece, error) {
+	const attrs = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	if failed == nil {
+		return []piece{{l.Target, fd, attrs, rankEntry}}, nil
+	}
+	var pieces []piece
+	for _, name := range l.Entries {
+		path := filepath.Join(l.Target, name)
+		if !isFile(path) {
+			return nil, failed
+		}
+		fd, err := take(path, false)
+		if err != nil {
+			return nil, err
+		}
+		pieces = append(pieces, piece{path, fd, attrs, rankEntry})
+	}
+	return pieces, nil
+}
+
+func isFile(path string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
 // escaped writes a path as an overlay option: the characters that separate options and folders get a backslash.

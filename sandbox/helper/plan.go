@@ -7,7 +7,7 @@
 package helper
 
 // Version is raised whenever Plan changes its meaning, so that an old embedded program refuses a new plan.
-const Version = 2
+const Version = 3
 
 // Descriptors the program is started with, beside the standard three.
 const (
@@ -62,10 +62,11 @@ type Place struct {
 
 // Layer covers a folder: what is there is seen, what is written goes elsewhere.
 type Layer struct {
-	Target string
-	Below  string // another layer's writings, seen under this one's; "" for none
-	Upper  string // folder that keeps the writings, with its sister Work; "" for memory
-	Work   string
+	Target  string
+	Below   string // another layer's writings, seen under this one's; "" for none
+	Upper   string // folder that keeps the writings, with its sister Work; "" for memory
+	Work    string
+	Entries []string // of a layer that stands for opened entries of Target: their names; without layers they open as they are
 }
 
 // Report is what the program says of itself and of the command.
