@@ -13,6 +13,7 @@ import (
 	"interpreter/agent/event"
 	"interpreter/harness"
 	"interpreter/local/chat"
+	"interpreter/sandbox"
 	"interpreter/sandbox/action"
 )
 
@@ -26,9 +27,13 @@ type task struct {
 	last  *string // … because the call says that the work is done, with this last word
 	twin  *task   // an equal call of the same answer, with none between that could change its result; that one runs
 	grant []string
-	guess bool     // something in its values was mended
-	other []string // what of it was written another way than it should be
-	room  int      // bytes its result may have; 0: any number
+	leave action.Leave // what a command may do
+	by    string       // who let it happen, or refused it; see event.Did
+	said  string       // what is told of a refusal by the sandbox, when a person had a word in it
+	note  string       // of a second run
+	guess bool         // something in its values was mended
+	other []string     // what of it was written another way than it should be
+	room  int          // bytes its result may have; 0: any number
 
 	did     *event.Did
 	outcome action.Outcome
@@ -136,6 +141,9 @@ func (t *turn) tasks(calls []chat.Call) []*task {
 		}
 		if k.fault == nil {
 			k.need = t.cfg.Workspace.NeedOf(k.step)
+			if t.free() { // there is nothing to leave
+				k.need.Escalate, k.need.Opens = false, sandbox.Opened{}
+			}
 			k.key = keyOf(k.step.Tool, c)
 			if k.twin = first[k.key]; k.twin == nil {
 				if !harmless(k.need) {
@@ -170,11 +178,15 @@ func (t *turn) carry(ctx context.Context, tasks []*task) error {
 		if k.did == nil && k.words == "" && k.err == nil && k.twin == nil && k.outcome == nil && stopped != nil {
 			continue // never started: the end of the turn closes it
 		}
+		late := t.rerun(ctx, k)
 		if k.panic != "" {
 			panic(k.panic)
 		}
 		if err := t.finish(ctx, k); err != nil {
 			return err
+		}
+		if stopped == nil {
+			stopped = late
 		}
 	}
 	if stopped == nil {
@@ -250,15 +262,19 @@ func (k *task) run(ctx context.Context, w *action.Workspace) {
 	if len(k.grant) > 0 {
 		ctx = action.WithApproved(ctx, k.grant...)
 	}
+	if k.need.Effect == action.Runs {
+		ctx = action.WithLeave(ctx, k.leave)
+	}
 	k.outcome, k.words, k.err = k.step.Run(ctx, w)
 }
 
 // finish appends the Did.
 func (t *turn) finish(ctx context.Context, k *task) error {
 	if k.did != nil {
+		k.did.By = k.by
 		return t.add(*k.did)
 	}
-	d := event.Did{CallID: k.call.ID, Tool: k.call.Name, Status: event.Completed, Took: k.took}
+	d := event.Did{CallID: k.call.ID, Tool: k.call.Name, Status: event.Completed, Took: k.took, By: k.by}
 	switch {
 	case k.twin != nil:
 		if first := k.twin.did; first != nil {
@@ -281,6 +297,12 @@ func (t *turn) finish(ctx context.Context, k *task) error {
 		d.Words = t.cfg.Harness.Say(k.call.Name, k.err)
 	default:
 		d.Outcome, d.Words = k.outcome, k.words
+		if ran, ok := k.outcome.(action.Ran); ok && len(ran.Denied) > 0 {
+			d.Words, d.Remedy = t.tell(k, ran), remedyOf(ran.Refused, t.cfg.Workspace.Box.Policy())
+		}
+		if d.Words += k.note; k.note != "" {
+			d.Words = strings.TrimLeft(d.Words, "\n")
+		}
 		if ran, ok := k.outcome.(action.Ran); ok && ran.Session == 0 && ran.Exit.Code != 0 && !stops(k.step) {
 			d.Status = event.Failing
 		}

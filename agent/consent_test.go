@@ -92,7 +92,7 @@ func TestNobodyToAsk(t *testing.T) {
 		w := start(t, script(outside("echo 1"), run("git reset --hard"), "say ok"), func(c *Config) { c.Approval = policy })
 		w.prompt("go")
 		for _, d := range bodies[event.Did](w.log) {
-			if d.Status != event.Declined || !strings.Contains(d.Words, "Reason: ") || d.Error == "" {
+			if d.Status != event.Declined || !strings.Contains(d.Words, "nobody may be asked: ") || d.Error == "" {
 				t.Errorf("%s: got %+v", policy, d)
 			}
 		}

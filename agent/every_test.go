@@ -24,6 +24,7 @@ import (
 	"interpreter/harness"
 	"interpreter/harness/catalog"
 	"interpreter/local/chat"
+	"interpreter/sandbox/action"
 )
 
 // variant is an environment in which a harness is tried. In one that is not plain everything conditional is offered.
@@ -173,6 +174,8 @@ func (s *stage) play() {
 		}
 	}
 
+	s.refusals()
+
 	s.switched(approve.Never)
 	s.interrupted("Wait.", runs(t, name, "echo begun; sleep 300"))
 	if dids = all[event.Did](s.log); dids[len(dids)-1].Status != event.Aborted {
@@ -188,6 +191,62 @@ func (s *stage) play() {
 	s.check(s.turn("Once more.", runs(t, name, "cat greet.go AGENTS.md")), []one{{Tool: "after the summary", Want: "On another"}})
 	s.again("third")
 	s.check(s.turn("The last time.", runs(t, name, "cat greet.go")), []one{{Tool: "after another day", Want: "on third"}})
+}
+
+// refusals is a turn in which the sandbox refuses a command something. Where a person is asked it runs again, unless a
+// shell keeps its state; where not, the model is told what was refused and what can be done.
+func (s *stage) refusals() {
+	t := s.t
+	t.Helper()
+	policy := approve.OnRequest
+	if s.v.full {
+		policy = approve.Untrusted
+	}
+	s.switched(policy)
+	s.fence.up = true
+	defer func() { s.fence.up = false }()
+	const fetches = `if test -n "$MAY"; then echo fetched; else echo "curl: (6) Could not resolve host: example.org"; (exit 6); fi`
+	before := len(s.log.Events())
+	dids := s.turn("Fetch it.", runs(t, s.h.Name, fetches))
+	if len(dids) != 1 {
+		t.Fatalf("%d results", len(dids))
+	}
+	var need action.Need
+	asked, tried := 0, 0
+	for _, e := range s.log.Events()[before:] {
+		switch b := e.Body.(type) {
+		case event.Started:
+			if b.CallID == dids[0].CallID {
+				need = b.Need
+			}
+		case event.Asked:
+			if len(b.Blocked) > 0 {
+				asked++
+			}
+		case event.Tried:
+			tried++
+		}
+	}
+	words := dids[0].Words
+	ran, ok := dids[0].Outcome.(action.Ran)
+	terminal := need.TTY && len(need.Argv) == 0 // what happens in one is not told apart
+	switch {
+	case !ok:
+		t.Errorf("it did not run: %s", words)
+	case terminal:
+	case s.v.full && need.Keep != action.KeepShell:
+		if asked != 1 || tried != 1 || !ran.Opened.Network || ran.Outside || !strings.Contains(words, "fetched") || !strings.Contains(words, "a first run was refused by the sandbox: the network is off") {
+			t.Errorf("%d questions, %d runs before, opened %+v, says\n%s", asked, tried, ran.Opened, words)
+		}
+	default:
+		how := "-c sandbox_workspace_write.network_access=true"
+		if s.v.full && s.h.Escalates.Set != "" {
+			how = s.h.Escalates.Set
+		}
+		if asked+tried > 0 || strings.Count(words, "the network is off for commands. ") != 1 || !strings.Contains(words, how) || !strings.Contains(words, "Could not resolve host") {
+			t.Errorf("%d questions, %d runs before, want …%s…, says\n%s", asked, tried, how, words)
+		}
+	}
 }
 
 // wanted are the tools that are offered in this environment, and the ones that are understood without being offered. Each

@@ -36,6 +36,7 @@ type stage struct {
 	file     *store.File
 	session  *agent.Session
 	box      sandbox.Box
+	fence    *fence
 	env      harness.Environment
 	answered chan struct{} // closed when nobody answers any more
 	form     harnesstest.Play
@@ -72,10 +73,11 @@ func (s *stage) begin(h harness.Harness) {
 	if s.box, err = sandbox.New(policy); err != nil {
 		s.t.Fatal(err)
 	}
+	s.fence = &fence{Box: s.box, dir: s.dir}
 	s.env = s.environment(h)
 	s.session, err = agent.New(agent.Config{
 		Model: s.model, ModelName: "m", Provider: "p", Window: 200_000, Harness: h, HarnessWhy: "asked for", Env: s.env,
-		Workspace: &action.Workspace{Dir: s.dir, Box: s.box, Shell: "/bin/sh", Env: gitEnv(), Spill: filepath.Join(s.home, "outputs")},
+		Workspace: &action.Workspace{Dir: s.dir, Box: s.fence, Shell: "/bin/sh", Env: gitEnv(), Spill: filepath.Join(s.home, "outputs")},
 		Approval:  approve.Never, Log: s.log, Interactive: s.v.full, Now: func() time.Time { return s.now },
 	})
 	if err != nil {
@@ -83,6 +85,29 @@ func (s *stage) begin(h harness.Harness) {
 	}
 	s.answered = make(chan struct{})
 	go s.person(s.session, s.session.Events(context.Background(), len(s.log.Events())), s.answered)
+}
+
+// fence is a box that confines while it is up, as far as its policy and a command can tell: $MAY is what the command may
+// do beyond it.
+type fence struct {
+	sandbox.Box
+	dir string
+	up  bool
+}
+
+func (f *fence) Policy() sandbox.Policy {
+	if f.up {
+		return sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: f.dir, Roots: []string{f.dir}}
+	}
+	return f.Box.Policy()
+}
+
+func (f *fence) Start(ctx context.Context, c sandbox.Command) (sandbox.Process, error) {
+	if c.Opened.Network || c.Outside {
+		c.Env = append(slices.Clone(c.Env), "MAY=net")
+	}
+	c.Opened, c.Outside = sandbox.Opened{}, false
+	return f.Box.Start(ctx, c)
 }
 
 // environment is what the program would gather, and what a variant says.

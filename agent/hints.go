@@ -16,8 +16,8 @@ type finder interface {
 // hint explains a failure whose cause is known, or an end that hides one: the fact, and one thing to do. kept tells that
 // the next command goes on where this one ended. kind names the cause.
 func hint(ran action.Ran, kept bool, find finder) (kind, words string) {
-	if ran.Session != 0 {
-		return "", ""
+	if ran.Session != 0 || len(ran.Denied) > 0 {
+		return "", "" // of a refusal by the sandbox it is told what, and what can be done
 	}
 	out := ran.Output
 	if len(out) > 16<<10 {

@@ -253,8 +253,12 @@ func (t *turn) tellEnded() error {
 }
 
 func (t *turn) hasEnded(ran action.Ran) string {
+	refused := ""
+	if len(ran.Denied) > 0 {
+		refused = wordsRefusedBy(strings.Join(ran.Denied, "; "))
+	}
 	if word := t.cfg.Harness.Ended; word != nil {
-		return word(ran)
+		return word(ran) + refused
 	}
 	how := fmt.Sprintf("exit code %d", ran.Exit.Code)
 	if ran.Exit.Signal != "" {
@@ -264,7 +268,7 @@ func (t *turn) hasEnded(ran action.Ran) string {
 	if ran.Full != "" {
 		text += " Its output is in " + ran.Full + "."
 	}
-	return text
+	return text + refused
 }
 
 // thinking notices thoughts that begin the same again and again.

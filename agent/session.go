@@ -38,7 +38,7 @@ type Config struct {
 	Env         harness.Environment
 	Workspace   *action.Workspace
 	Approval    approve.Policy
-	Unasked     []approve.Kind              // questions that are switched off
+	Unasked     []approve.Kind              // questions that are switched off; nil: the policy has no switches, which is not the same as none off
 	Rules       *rules.Set                  // nil: none
 	Remember    func(prefix []string) error // keeps a rule for later sessions; nil: rules last as long as the session
 	Git         func(dir string) bool       // see approve.Judge
@@ -64,9 +64,14 @@ type Session struct {
 	warm   warming
 	baton  chan struct{} // held by the goroutine that owns everything below
 
-	fold   event.Fold
-	ids    map[string]bool // ids of calls so far
-	grants approve.Grants
+	fold event.Fold
+	ids  map[string]bool // ids of calls so far
+	// What a person granted or declined for the rest of the session lasts as long as the program: a session that goes on
+	// later asks again. Only rules last longer.
+	grants  approve.Grants
+	widened map[string]action.Leave // commands that run with more rights, by keyOfNeed of what they ask for themselves
+	noes    map[string]bool         // more rights that were declined after a refusal, by keyOfNeed
+
 	steers []string // heard, not yet passed on
 	lost   error    // the log could not be written
 

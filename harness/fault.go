@@ -28,6 +28,7 @@ func (e *AbortedError) Unwrap() error { return context.Canceled }
 type DeclinedError struct {
 	Title string // of the action
 	Asked bool   // a person said no; else the approval policy forbids asking
+	Never bool   // nobody's yes could allow it: a rule forbids it
 	Why   string // it needed one, a clause; "" when that is not to be told
 	Note  string // what the person wants instead
 }
@@ -35,6 +36,9 @@ type DeclinedError struct {
 func (e *DeclinedError) Error() string {
 	if e.Asked {
 		return e.Title + ": declined by the user"
+	}
+	if e.Never {
+		return e.Title + ": forbidden by a rule"
 	}
 	return e.Title + ": needs an approval, and the policy forbids asking for one"
 }
@@ -144,12 +148,16 @@ func PlainArguments(e *ArgumentsError) string {
 
 // PlainDeclined says who said no, and what they want instead.
 func PlainDeclined(e *DeclinedError) string {
-	if !e.Asked {
-		text := "Rejected: \"" + e.Title + "\" needs an approval and nobody may be asked. It was not done; find another way or report it."
-		if e.Why != "" {
-			text += "\nReason: " + e.Why + "."
-		}
-		return text
+	why := ""
+	if e.Why != "" {
+		why = ": " + strings.TrimSuffix(e.Why, ".")
+	}
+	switch {
+	case e.Asked:
+	case e.Never:
+		return "Rejected: \"" + e.Title + "\" is forbidden here, and no approval changes that" + why + ". It was not done; find another way or report it."
+	default:
+		return "Rejected: \"" + e.Title + "\" needs an approval and nobody may be asked" + why + ". It was not done; find another way or report it."
 	}
 	text := "The user declined: " + e.Title + ". It was not done."
 	if e.Note != "" {

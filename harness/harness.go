@@ -15,17 +15,18 @@ import (
 
 // A Harness is everything a model family expects around it, as data. A nil hook means the plain way.
 type Harness struct {
-	Name     string // as a person types it: "qwen-code"
-	About    string // for whom, one line
-	Suits    Suits  // what chooses it
-	Prose    fs.FS  // system.md, compact.md, about.md, <tool>.md for each row; guidance.md goes before and facts.md after the instructions
-	Tools    []Tool // in the order the model sees them
-	Parallel bool   // the model may be asked for several calls at once
-	Git      bool   // tells the state of the repository at the start, so that git is asked for it
-	Messages bool   // made for the Messages wire as well
-	Text     bool   // calls and results travel as text: the request has no tools, and a result is a message of the user
-	Join     bool   // the message Open ends with and the first prompt are one message
-	Tries    int    // how often in a row an answer that cannot be read is sent back; 0 is 2
+	Name      string     // as a person types it: "qwen-code"
+	About     string     // for whom, one line
+	Suits     Suits      // what chooses it
+	Prose     fs.FS      // system.md, compact.md, about.md, <tool>.md for each row; guidance.md goes before and facts.md after the instructions
+	Tools     []Tool     // in the order the model sees them
+	Parallel  bool       // the model may be asked for several calls at once
+	Git       bool       // tells the state of the repository at the start, so that git is asked for it
+	Messages  bool       // made for the Messages wire as well
+	Text      bool       // calls and results travel as text: the request has no tools, and a result is a message of the user
+	Join      bool       // the message Open ends with and the first prompt are one message
+	Escalates Escalation // how a model asks for a command to run outside the sandbox
+	Tries     int        // how often in a row an answer that cannot be read is sent back; 0 is 2
 
 	Open  func(Environment) []chat.Message                    // messages before the first prompt, after the system message
 	Wrap  func(env Environment, t Turn, prompt string) string // what the model is given for a prompt; nil: the prompt itself

@@ -86,6 +86,7 @@ var readers = map[string]func(json.RawMessage) (Body, error){
 	"waited":        read[Waited],
 	"started":       read[Started],
 	"did":           readDid,
+	"tried":         read[Tried],
 	"asked":         read[Asked],
 	"answered":      read[Answered],
 	"warned":        read[Warned],

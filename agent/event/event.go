@@ -124,6 +124,9 @@ type Did struct {
 	Images  []chat.Image   `json:"images,omitempty"`
 	Took    time.Duration  `json:"took"`
 
+	By     string `json:"by,omitempty"`     // who let the action happen, or refused it: one of the constants below; "" when there was nothing to decide
+	Remedy string `json:"remedy,omitempty"` // what a person can start with so that what the sandbox refused passes
+
 	Reminded bool   `json:"reminded,omitempty"`  // Words end with the harness's reminder of the plan
 	PlanMode string `json:"plan_mode,omitempty"` // what it did to that: PlanBegun, PlanEnded, or nothing
 }
@@ -145,7 +148,25 @@ const (
 	Aborted   Status = "aborted"
 )
 
-// Asked waits for a person; Answered settles it. CallID is "" when it comes with Questions.
+// Who lets an action happen or refuses it.
+const (
+	ByPolicy = "policy" // the sandbox's, or that of approvals: nobody may be asked
+	ByRule   = "rule"   // a rules file, or a rule that was made in this session
+	ByPerson = "person" // who was asked for this call
+	ByGrant  = "grant"  // a person, earlier in this session and for the rest of it
+)
+
+// Tried is a run of a command that was not its last: the sandbox refused a part of it, and the same command ran again
+// with more rights because a person said so. The Did of the call tells of the run that counts; the model is told of that
+// one alone.
+type Tried struct {
+	CallID  string     `json:"call_id"`
+	Outcome action.Ran `json:"outcome"`
+}
+
+// Asked waits for a person; Answered settles it. CallID is "" when it comes with Questions. It holds all that a front
+// end has to show: Lines makes text of it. A question about leave lasts no longer than its turn, and what is granted for
+// the session no longer than the program runs: a session that goes on asks again.
 type Asked struct {
 	ID     string      `json:"id"`
 	CallID string      `json:"call_id"`
@@ -153,7 +174,34 @@ type Asked struct {
 	Need   action.Need `json:"need"`
 	Why    string      `json:"why"`
 
+	Class   string   `json:"class,omitempty"`   // the kind of the question, by which it can be switched off
+	Dir     string   `json:"cwd,omitempty"`     // where a command runs, absolute
+	Blocked []string `json:"blocked,omitempty"` // what the sandbox refused of the run before, one line each
+	Would   string   `json:"would,omitempty"`   // what a yes changes, a clause: "it runs again, with the network"
+	Files   []File   `json:"files,omitempty"`   // all that would be written
+	Parts   []Part   `json:"parts,omitempty"`   // the simple commands of a line, where there are several
+	Choices []Choice `json:"choices,omitempty"` // in the order to offer them
+
 	Questions []action.Question `json:"questions,omitempty"` // the model asks, instead of asking for leave
+}
+
+// File is one that an action would write.
+type File struct {
+	Path string `json:"path"`          // real and absolute
+	Why  string `json:"why,omitempty"` // what keeps it from being written unasked; "" when nothing does
+}
+
+// Part is one simple command of a line.
+type Part struct {
+	Argv []string `json:"argv"`
+	Why  string   `json:"why,omitempty"` // what it was taken for
+}
+
+// Choice is an answer that a person can give.
+type Choice struct {
+	Decision string   `json:"decision"`         // what Answer takes
+	Text     string   `json:"text"`             // what it does and how long it holds, a clause
+	Prefix   []string `json:"prefix,omitempty"` // the words that every command it allows begins with
 }
 
 // Answered settles an Asked.
@@ -229,6 +277,7 @@ func (Waited) Kind() string      { return "waited" }
 func (Started) Kind() string     { return "started" }
 func (Printed) Kind() string     { return "printed" }
 func (Did) Kind() string         { return "did" }
+func (Tried) Kind() string       { return "tried" }
 func (Asked) Kind() string       { return "asked" }
 func (Answered) Kind() string    { return "answered" }
 func (Warned) Kind() string      { return "warned" }

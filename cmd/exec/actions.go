@@ -53,6 +53,10 @@ func printed(out action.Ran) string {
 func (h *Human) did(b event.Did) {
 	begun, known := h.actions[b.CallID]
 	delete(h.actions, b.CallID)
+	if b.Status == event.Declined && b.By != "" {
+		why := strings.TrimSuffix(" ("+single(config.Redact(b.Error))+")", " ()")
+		h.refused = append(h.refused, single(config.Redact(cmp.Or(begun.Title, b.Tool)))+why)
+	}
 	switch out := b.Outcome.(type) {
 	case action.Ran:
 		if known && !announced(begun.Need) {
@@ -154,14 +158,79 @@ func (h *Human) ran(out action.Ran, b event.Did, need action.Need) {
 	case out.Exit.Code != 0:
 		style, verdict = red, fmt.Sprintf("exit %d, %s", out.Exit.Code, took)
 	}
-	lines := []string{h.paint(style, verdict)}
+	lines := []string{h.paint(style, verdict+beyond(out, b.By))}
 	for _, line := range shorten(clean(printed(out)), outputLines) {
 		lines = append(lines, h.paint(dim, line))
 	}
 	for _, denial := range out.Denied {
 		lines = append(lines, h.paint(yellow, "sandbox: ")+single(denial))
 	}
+	if b.Remedy != "" {
+		lines = append(lines, "  try: "+single(toAllow(b.Remedy)))
+	}
+	h.notices = append(h.notices, out.Exit.Notices...)
 	h.print(lines...)
+}
+
+// toAllow says how a person lets pass what the sandbox refused.
+func toAllow(flags string) string { return "interpreter exec " + flags + ", to allow it" }
+
+// beyond tells that a command ran with more rights than the others, and who said so.
+func beyond(out action.Ran, by string) string {
+	how := ""
+	switch {
+	case out.Outside:
+		how = ", outside the sandbox"
+	case out.Opened.Network && len(out.Opened.Paths) > 0:
+		how = ", with the network and " + single(strings.Join(out.Opened.Paths, ", "))
+	case out.Opened.Network:
+		how = ", with the network"
+	case len(out.Opened.Paths) > 0:
+		how = ", with " + single(strings.Join(out.Opened.Paths, ", "))
+	default:
+		return ""
+	}
+	switch by {
+	case event.ByRule:
+		how += " as a rule allows"
+	case event.ByGrant:
+		how += " as allowed before"
+	}
+	return how
+}
+
+// asked shows a question, to the letter.
+func (h *Human) asked(b event.Asked) {
+	lines := b.Lines()
+	for i, line := range lines {
+		if line = config.Redact(line); i == 0 {
+			lines[i] = h.entry(yellow, "ask", line)
+		} else {
+			lines[i] = "      " + line
+		}
+	}
+	h.print(lines...)
+}
+
+// mostDeclined bounds what is repeated at the end of a turn.
+const mostDeclined = 5
+
+// declined sums up at the end of a turn what was not allowed to happen, and what commands left behind.
+func (h *Human) declined() {
+	if n := len(h.refused); n > 0 {
+		what, more := fmt.Sprintf("%d calls were declined: ", n), ""
+		if n == 1 {
+			what = "1 call was declined: "
+		}
+		if n > mostDeclined {
+			more = fmt.Sprintf("; and %d more", n-mostDeclined)
+		}
+		h.print(h.paint(yellow, what) + strings.Join(h.refused[:min(n, mostDeclined)], "; ") + more)
+	}
+	for _, notice := range h.notices {
+		h.Warn(notice, "look at it before you use git there")
+	}
+	h.refused, h.notices = nil, nil
 }
 
 // shorten keeps the first and the last lines of a text.

@@ -24,11 +24,13 @@ type Human struct {
 	header  bool
 	dir     string
 	actions map[string]event.Started
-	held    string // an answer without a call: final, unless something follows
-	rewrote bool   // the last line on the terminal will be written over
-	tight   bool   // the last block has no blank line after it
-	told    bool   // the held answer is on the screen already
-	beside  string // what was last said beside a call
+	held    string   // an answer without a call: final, unless something follows
+	rewrote bool     // the last line on the terminal will be written over
+	tight   bool     // the last block has no blank line after it
+	told    bool     // the held answer is on the screen already
+	beside  string   // what was last said beside a call
+	refused []string // calls of this turn that were declined, with the reasons
+	notices []string // what commands of this turn left behind
 	live    live
 	reading reading
 
@@ -135,8 +137,10 @@ func (h *Human) Event(e event.Event) {
 		h.started(b)
 	case event.Did:
 		h.did(b)
+	case event.Tried:
+		h.ran(b.Outcome, event.Did{CallID: b.CallID, Status: event.Failing}, h.actions[b.CallID].Need)
 	case event.Asked:
-		h.print(h.entry(yellow, "ask", single(b.Title)+": "+single(b.Why)))
+		h.asked(b)
 	case event.Answered:
 		h.print(h.entry(yellow, "ask", strings.TrimSuffix("answered "+single(b.Decision)+": "+single(b.Note), ": ")))
 	case event.Warned:
@@ -197,7 +201,15 @@ func (h *Human) turnStarted(b event.TurnStarted) {
 			lines = append(lines, h.paint(dim, fmt.Sprintf("%-11s", row[0]))+single(row[1]))
 		}
 	}
-	h.print(append(lines, rule)...)
+	lines = append(lines, rule)
+	if b.Sandbox == "danger-full-access" {
+		asks := "and asks nobody"
+		if b.Approval != "never" {
+			asks = "except for what it asks you first"
+		}
+		lines = append(lines, h.paint(red, "no sandbox: ")+"whatever the model runs has all your rights, "+asks)
+	}
+	h.print(lines...)
 }
 
 func (h *Human) said(b event.Said) {
@@ -247,6 +259,7 @@ func (h *Human) turnEnded(b event.TurnEnded) {
 	if b.Reason != event.Finished {
 		h.failure(b)
 	}
+	h.declined()
 	if tally := event.Tally(b.Recovered); tally != "" {
 		h.print(h.paint(dim, "recovered: "+tally))
 	}

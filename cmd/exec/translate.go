@@ -98,7 +98,7 @@ func (t *Translator) lines(e event.Event) []any {
 		return t.notice(detailed(b.Text, b.Remedy))
 	case event.Recovered:
 		return t.notice(strings.TrimSuffix("mended: "+b.What+": "+b.Detail, ": "))
-	case event.Opened, event.Prompted, event.Injected, event.Heard, event.Asked, event.Answered, event.Compacted,
+	case event.Opened, event.Prompted, event.Injected, event.Heard, event.Tried, event.Asked, event.Answered, event.Compacted,
 		event.Foreign, event.TurnEnded:
 		// The stream has no line for what goes into the model, for pieces of a message that comes whole, for
 		// questions that exec answers itself, or for the upkeep of the conversation.
@@ -225,7 +225,7 @@ func (t *Translator) did(b event.Did) []any {
 			lines = append(lines, started(t.opened(b.CallID, o)))
 			delete(t.open, b.CallID)
 		}
-		return append(lines, done(ran(o.command, out, b.Status)))
+		return append(append(lines, done(ran(o.command, out, b.Status))), t.refusals(out, b)...)
 	case action.Changed:
 		var lines []any
 		if o == nil || o.files == nil {
@@ -249,7 +249,27 @@ func (t *Translator) did(b event.Did) []any {
 		return []any{done(*o.command)}
 	}
 	o.files.Status = ending(b.Status, failed)
-	return []any{done(*o.files)}
+	lines := []any{done(*o.files)}
+	if b.Status == event.Declined && b.Error != "" { // such an item has no room for a reason
+		lines = append(lines, t.notice(uncalled(b))...)
+	}
+	return lines
+}
+
+// refusals tell what the sandbox refused a command, and what it left behind: neither is a part of its output.
+func (t *Translator) refusals(out action.Ran, b event.Did) []any {
+	var lines []any
+	if len(out.Denied) > 0 {
+		remedy := ""
+		if b.Remedy != "" {
+			remedy = toAllow(b.Remedy)
+		}
+		lines = t.notice(detailed("the sandbox refused: "+strings.Join(out.Denied, "; "), remedy))
+	}
+	for _, notice := range out.Exit.Notices {
+		lines = append(lines, t.notice(notice)...)
+	}
+	return lines
 }
 
 // uncalled tells of a call without an item that came to nothing.

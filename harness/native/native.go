@@ -14,13 +14,14 @@ var prose embed.FS
 
 // Harness is the value.
 var Harness = harness.Harness{
-	Name:     "native",
-	About:    "gpt-oss, and models that match nothing else",
-	Prose:    prose,
-	Tools:    tools,
-	Parallel: true,
-	Open:     open,
-	Fault:    fault,
+	Name:      "native",
+	About:     "gpt-oss, and models that match nothing else",
+	Prose:     prose,
+	Tools:     tools,
+	Parallel:  true,
+	Open:      open,
+	Fault:     fault,
+	Escalates: harness.Escalation{Set: `sandbox_permissions "require_escalated"`, Reason: "justification"},
 }
 
 var tools = []harness.Tool{
