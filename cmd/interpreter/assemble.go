@@ -24,6 +24,7 @@ import (
 	"interpreter/local"
 	"interpreter/sandbox"
 	"interpreter/sandbox/action"
+	"interpreter/sandbox/shell"
 )
 
 // plan is what a front end wants of a session.
@@ -47,12 +48,16 @@ type assembled struct {
 	file    *store.File // nil of an ephemeral one
 	held    int         // events of earlier runs; what getting ready has to say of the session is behind them
 	model   *local.Prepared
+	shell   *shell.Snapshot // nil: nobody asked the login shell
 }
 
 // close ends the session and what it holds.
 func (a *assembled) close() {
 	if a.session != nil {
 		_ = a.session.Close()
+	}
+	if a.shell != nil {
+		a.shell.Close()
 	}
 	if a.file != nil {
 		_ = a.file.Close()
@@ -76,7 +81,7 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	s.status = sync.OnceValue(func() harness.GitStatus { return project.Status(ctx, box, s.dir, s.childEnvironment(w)) })
 	p.warn(slices.Concat(s.warnings, known.Warnings))
 	p.note(s.unasked(known.Env.Docs))
-	a := &assembled{}
+	a := &assembled{shell: s.loginShell(ctx, w, box)}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -102,6 +107,9 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 	if err != nil {
 		return nil, err
 	}
+	if warning := s.leaving(prepared, policy); warning != "" {
+		p.warn([]string{warning})
+	}
 	if p.images > 0 && len(prepared.Info.Capabilities) > 0 && !prepared.Info.Can("vision") {
 		return nil, try(fmt.Errorf("--image: %s cannot see (it can: %s)", prepared.Info.Name, strings.Join(prepared.Info.Capabilities, ", ")),
 			"-m with a model that has vision, or leave the image out")
@@ -120,6 +128,9 @@ func (w world) assemble(ctx context.Context, s *settings, f *flags, p plan) (_ *
 		return nil, err
 	}
 	parts.Schema, a.model = p.schema, prepared
+	parts.Workspace.Login = s.login(w, idOf(a.log), a.shell, func(b event.Warned) {
+		_ = a.log.Append(b) // a log that takes no more ends the turn by itself
+	})
 	a.session, err = agent.New(parts)
 	return a, err
 }
@@ -182,9 +193,10 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 		Workspace: &action.Workspace{
 			Dir: s.dir, Box: box, Shell: w.shell(), Spill: filepath.Join(s.home, "outputs", id),
 			Guides: s.guides(),
-			Env:    withShims(s.childEnvironment(w, "CODEX_THREAD_ID="+id, "INTERPRETER_THREAD_ID="+id), shims(s.home)),
+			Env:    s.commandEnvironment(w, id),
 		},
-		Approval: approval, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters), Class: class,
+		Git: func(dir string) bool { return project.QuietGit(context.Background(), box, dir, s.childEnvironment(w)) },
+		Approval: approval, Unasked: s.switchedOff(), Rules: s.rules, Remember: s.remember, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters), Class: class,
 		Distrust: m.Downgrade,
 	}, nil
 }

@@ -22,7 +22,7 @@ func newDebug(w world, f *flags) *cobra.Command {
 	c.AddCommand(newDebugConfig(w, f), newDebugPrompt(w, f))
 	c.AddCommand(newDebugStream(w))
 	c.AddCommand(newDebugDecode(w))
-	c.AddCommand(newDebugEdit(w), newDebugPatch(w))
+	c.AddCommand(newDebugEdit(w), newDebugPatch(w), newDebugApprove(w, f))
 	return c
 }
 
@@ -44,7 +44,10 @@ func newDebugConfig(w world, f *flags) *cobra.Command {
 			if asJSON {
 				return s.ExplainJSON(w.stdout)
 			}
-			return s.Explain(w.stdout)
+			if err := s.Explain(w.stdout); err != nil {
+				return err
+			}
+			return s.explainRules(w)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "machine-readable")

@@ -152,6 +152,9 @@ func (w world) exec(ctx context.Context, f *flags, x *execFlags, t task) error {
 	if err := s.cheapChecks(f, x); err != nil {
 		return err
 	}
+	if err := s.loadRules(w, x.ignoreRules); err != nil {
+		return err
+	}
 	p := plan{source: "exec", ephemeral: x.ephemeral || s.Sessions.Persistence == "none", images: len(images), stage: human.Stage, tick: human.Tick}
 	if !p.ephemeral {
 		human.GoOn = `interpreter exec resume --last "…"`

@@ -98,7 +98,7 @@ func (w world) listModels(ctx context.Context, f *flags, asJSON bool) error {
 		return nil
 	}
 	for _, text := range s.warnings {
-		fmt.Fprintln(w.stderr, "warning: "+text)
+		fmt.Fprintln(w.stderr, "warning: "+harmless(text))
 	}
 	return s.tellModels(w, out, all, machine)
 }

@@ -50,7 +50,7 @@ func (w world) pullModel(ctx context.Context, f *flags, name string, asJSON bool
 	if d.Size > 0 {
 		about += ", about " + gb(d.Size)
 	}
-	fmt.Fprintf(w.stderr, "pulling %s with %s at %s\n", about, p.Name(), p.Address())
+	fmt.Fprintf(w.stderr, "pulling %s with %s at %s\n", harmless(about), p.Name(), harmless(p.Address()))
 	size, err := w.download(ctx, d)
 	if err != nil {
 		return err
@@ -59,13 +59,13 @@ func (w world) pullModel(ctx context.Context, f *flags, name string, asJSON bool
 	if asJSON {
 		return writeJSON(w.stdout, done)
 	}
-	if _, err := fmt.Fprintf(w.stdout, "pulled %s", name); err != nil {
+	if _, err := fmt.Fprintf(w.stdout, "pulled %s", harmless(name)); err != nil {
 		return err
 	}
 	if size > 0 {
 		fmt.Fprintf(w.stdout, " (%s)", gb(size))
 	}
-	_, err = fmt.Fprintf(w.stdout, "\nnext: %s, then interpreter exec -m %s \"…\"\n", done.Next, name)
+	_, err = fmt.Fprintf(w.stdout, "\nnext: %s, then interpreter exec -m %s \"…\"\n", harmless(done.Next), harmless(name))
 	return err
 }
 

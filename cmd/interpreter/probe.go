@@ -87,7 +87,7 @@ func tellMachine(w io.Writer, m probes.Machine) error {
 		return err
 	}
 	for _, n := range m.Notes {
-		if _, err := fmt.Fprintf(w, "note: %s: %s\n", n.Source, n.Text); err != nil {
+		if _, err := fmt.Fprintf(w, "note: %s: %s\n", n.Source, harmless(n.Text)); err != nil {
 			return err
 		}
 	}

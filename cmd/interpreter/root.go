@@ -64,6 +64,8 @@ func newRoot(w world) *cobra.Command {
 		newSetup(w, f),
 		newPractice(w),
 		newHarness(w),
+		newApprovals(w, f),
+		newExecpolicy(w),
 		newCompletion(root, w),
 	)
 	root.SetHelpCommand(newHelp(root, w))
@@ -113,7 +115,7 @@ func runs(c *cobra.Command) bool {
 		c = c.Parent()
 	}
 	switch c.Name() {
-	case "practice", "harness", "completion", "help", "probe":
+	case "practice", "harness", "completion", "help", "probe", "execpolicy":
 		return false
 	}
 	return true

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +14,26 @@ import (
 
 // newSandbox runs one command as the agent would.
 func newSandbox(w world, f *flags) *cobra.Command {
+	var clean, all, remove bool
 	c := &cobra.Command{
 		Use:   "sandbox [-s MODE] [-C DIR] -- COMMAND [ARG…]",
 		Short: "Run a command inside the sandbox; its exit code is the command's",
-		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		Args: usageArgs(func(cmd *cobra.Command, args []string) error {
+			switch {
+			case clean, remove:
+				return cobra.NoArgs(cmd, args)
+			case all:
+				return errors.New("--all belongs to --clean-cache")
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if remove {
+				return removeAccess(w, f)
+			}
+			if clean {
+				return cleanCaches(w, f, all)
+			}
 			s, err := w.settings(f, choices{})
 			if err != nil {
 				return err
@@ -27,7 +43,7 @@ func newSandbox(w world, f *flags) *cobra.Command {
 				return err
 			}
 			for _, warning := range s.warnings {
-				fmt.Fprintf(w.stderr, "warning: %s\n", warning)
+				fmt.Fprintf(w.stderr, "warning: %s\n", harmless(warning))
 			}
 			box, err := sandbox.New(policy)
 			if err != nil {
@@ -47,7 +63,35 @@ func newSandbox(w world, f *flags) *cobra.Command {
 		},
 	}
 	c.Flags().SetInterspersed(false)
+	c.Flags().BoolVar(&clean, "clean-cache", false, "free what commands wrote to build caches of this workspace, and run nothing")
+	c.Flags().BoolVar(&all, "all", false, "with --clean-cache: of every workspace")
+	c.Flags().BoolVar(&remove, "remove-access", false, "on Windows: take back every right that commands were given to folders, and run nothing")
 	return c
+}
+
+// cleanCaches frees the layers that commands wrote over the person's build caches, which stay as they are.
+func cleanCaches(w world, f *flags, all bool) error {
+	at, err := w.folders(f.cd)
+	if err != nil {
+		return err
+	}
+	dir, whose := at.dir, at.dir
+	if all {
+		dir, whose = "", "every workspace"
+	}
+	done, err := sandbox.CleanCaches(at.home, dir)
+	if err != nil {
+		return err
+	}
+	for _, layer := range done.Busy {
+		fmt.Fprintf(w.stderr, "kept %s: a command uses it now\n", layer)
+	}
+	if done.Layers == 0 {
+		_, err = fmt.Fprintf(w.stdout, "freed nothing: there are no build caches of %s\n", whose)
+		return err
+	}
+	_, err = fmt.Fprintf(w.stdout, "freed %.1f MiB in %d build caches of %s\n", float64(done.Freed)/(1<<20), done.Layers, whose)
+	return err
 }
 
 // notStarted ends like a shell does for a program that is not there, or that may not be run.
@@ -56,7 +100,7 @@ func notStarted(w world, err error) error {
 	switch {
 	case errors.Is(err, sandbox.ErrNoProgram), errors.Is(err, fs.ErrNotExist):
 		code = 127
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		code = 126
 	default:
 		return err

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	quiet.Restore()
 	sandbox.AsHelper()
 	program := func() {
+		harden()
 		ctx, stop := interruptible()
 		code := run(ctx, practiceWorld(), os.Args[1:])
 		stop()

@@ -201,7 +201,7 @@ func (s *settings) tellServing(ctx context.Context, w world, p local.Provider, p
 	} else {
 		fmt.Fprintln(&b, "Ctrl-C ends it")
 	}
-	_, err := fmt.Fprint(w.stdout, b.String())
+	_, err := fmt.Fprint(w.stdout, harmless(b.String()))
 	return err
 }
 

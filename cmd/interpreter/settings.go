@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"interpreter/agent/approve/rules"
 	"interpreter/cmd/config"
 	"interpreter/harness"
 	"interpreter/local"
@@ -22,6 +23,7 @@ type settings struct {
 	strict   bool                                             // --strict-config
 	chatWire bool                                             // --chat-completions
 	asked    []local.Provider                                 // the servers of this run, once they are known
+	rules    *rules.Set                                       // about commands; nil until loadRules
 	status   func() harness.GitStatus                         // of the repository; git is asked once, and only if someone asks
 }
 
@@ -107,8 +109,15 @@ func (s *settings) policy(w world, f *flags) (sandbox.Policy, error) {
 		Mode: s.mode, Dir: s.dir, Writable: roots,
 		Network:    s.SandboxWorkspaceWrite.NetworkAccess,
 		ExcludeTmp: s.SandboxWorkspaceWrite.ExcludeSlashTmp, ExcludeTMPDIR: s.SandboxWorkspaceWrite.ExcludeTmpdirEnvVar,
-		TMPDIR: w.env("TMPDIR"), Home: s.home, UserHome: s.user, Environ: w.environ, Backend: s.LinuxSandbox,
+		TMPDIR: w.env("TMPDIR"), Home: s.home, UserHome: s.user, Environ: w.environ, Backend: s.LinuxSandbox, Windows: s.WindowsSandbox,
+		CacheLimit: int64(s.BuildCacheMaxBytes),
 	})
 	s.warnings = append(s.warnings, warnings...)
+	if err == nil {
+		s.mode = policy.Mode // Windows may not keep what was asked for
+	}
+	if w.bar != nil && err == nil {
+		w.bar(append([]string{policy.Dir}, policy.Roots...)...)
+	}
 	return policy, err
 }
