@@ -11,44 +11,63 @@ import (
 // maxDepth is how many wrappers and nested scripts are unwrapped before a command is called dangerous unseen.
 const maxDepth = 8
 
+const tooDeep = "it is nested too deeply to be judged"
+
 // Dangerous says what may go badly wrong in a script, as one clause, or "". It looks at every call in it, however
 // nested, as far as its words are fixed. It guards against accidents, not against someone who hides.
 func Dangerous(script string) string {
 	return judge{}.script(script, 0)
 }
 
-// judge looks for dangers. pass lets a call through that would be one; nil passes none.
-type judge struct{ pass func(argv []string) bool }
+// judge looks for dangers. pass lets a call through that would be one; nil passes none. visit sees every call, those
+// behind wrappers and in nested scripts too; nil sees none.
+type judge struct {
+	pass  func(argv []string) bool
+	visit func(argv []string)
+}
 
 func (j judge) script(script string, depth int) string {
 	if depth >= maxDepth {
-		return "it is nested too deeply to be judged"
+		return tooDeep
 	}
 	file, ok := parse(script)
 	if !ok {
-		return j.text(script)
+		return j.text(script, depth)
 	}
+	seen := takeCensus(file)
 	why := ""
+	note := func(found string) {
+		if why == "" {
+			why = found
+		}
+	}
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if why != "" {
+		if why != "" && j.visit == nil {
 			return false
 		}
 		switch n := n.(type) {
 		case *syntax.CallExpr:
-			why = j.argv(words(n), depth)
+			argv := words(n)
+			note(j.argv(argv, depth))
+			if len(argv) > 0 && (interpreter(filepath.Base(argv[0])) || argv[0] == "eval" || argv[0] == "source" || argv[0] == ".") && seen.fetches(n) {
+				note("it feeds a download to a shell")
+			}
 		case *syntax.FuncDecl:
-			if n.Name != nil && calls(n.Body, n.Name.Value) {
-				why = "it defines a function that calls itself without end"
+			if n.Name != nil && seen.calls(n.Name.Value, n.Body) > 1 {
+				note("it defines a function that calls itself without end")
 			}
 		case *syntax.BinaryCmd:
-			if (n.Op == syntax.Pipe || n.Op == syntax.PipeAll) && fetches(n.X) && isShell(n.Y) {
-				why = "it feeds a download to a shell"
-			}
-		case *syntax.Redirect:
-			if n.Word != nil && writes(n.Op) {
-				if target, ok := word(n.Word); ok && blockDevice(target) {
-					why = "it writes to the device " + target
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				if readsScript(n.Y) {
+					if seen.fetches(n.X) {
+						note("it feeds a download to a shell")
+					}
+					note(j.piped(n.X, depth))
 				}
+			}
+		case *syntax.Stmt:
+			for _, r := range n.Redirs {
+				note(j.redirect(n, r, depth))
 			}
 		}
 		return true
@@ -56,27 +75,66 @@ func (j judge) script(script string, depth int) string {
 	return why
 }
 
-// dangerousText looks at a script that does not parse, piece by piece.
-func (j judge) text(script string) string {
+// piped looks at what echo or printf hand to a shell.
+func (j judge) piped(s *syntax.Stmt, depth int) string {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return ""
+	}
+	argv := words(call)
+	if len(argv) < 2 || argv[0] != "echo" && argv[0] != "printf" {
+		return ""
+	}
+	return j.script(strings.NewReplacer(`\n`, "\n").Replace(strings.Join(argv[1:], " ")), depth+1)
+}
+
+func (j judge) redirect(s *syntax.Stmt, r *syntax.Redirect, depth int) string {
+	body := r.Hdoc
+	switch r.Op {
+	case syntax.WordHdoc:
+		body = r.Word
+	case syntax.Hdoc, syntax.DashHdoc:
+	default:
+		if r.Word != nil && writes(r.Op) {
+			if target, ok := fixed(r.Word); ok && blockDevice(target) {
+				return "it writes to the device " + target
+			}
+		}
+		return ""
+	}
+	if body == nil || !readsScript(s) {
+		return ""
+	}
+	return j.script(loose(body), depth+1)
+}
+
+// text looks at a script that does not parse, piece by piece.
+func (j judge) text(script string, depth int) string {
 	for line := range strings.FieldsFuncSeq(script, func(r rune) bool { return strings.ContainsRune("\n;&|()`", r) }) {
-		if why := j.argv(strings.Fields(line), 0); why != "" {
+		if why := j.argv(strings.Fields(line), depth); why != "" && j.visit == nil {
 			return why
 		}
 	}
 	return ""
 }
 
-// words are the words of a call; one that is not fixed becomes a blank that matches nothing.
+// words are the words of a call; one that is not fixed stands as far as it is, and holds a zero byte for the rest.
 func words(c *syntax.CallExpr) []string {
 	var out []string
 	for _, w := range c.Args {
-		text, fixed := word(w)
-		if !fixed {
+		text, ok := fixed(w)
+		if !ok {
 			text = loose(w)
 		}
 		out = append(out, text)
 	}
 	return out
+}
+
+// fixed is the text of a word that does not expand.
+func fixed(w *syntax.Word) (string, bool) {
+	got, ok := decode(w)
+	return got.text, ok
 }
 
 // loose is the text of a word that expands, with what expands left as it is written.
@@ -92,7 +150,7 @@ func loose(w *syntax.Word) string {
 			for _, inner := range p.Parts {
 				switch in := inner.(type) {
 				case *syntax.Lit:
-					b.WriteString(in.Value)
+					quoted(in.Value, &b)
 				case *syntax.ParamExp:
 					b.WriteString("$" + in.Param.Value)
 				default:
@@ -115,38 +173,51 @@ func (j judge) argv(argv []string, depth int) string {
 		return ""
 	}
 	if depth >= maxDepth {
-		return "it is nested too deeply to be judged"
+		return tooDeep
+	}
+	if j.visit != nil {
+		j.visit(argv)
 	}
 	name, args := filepath.Base(argv[0]), argv[1:]
-	if inner, script := unwrap(name, args); inner != nil || script != "" {
-		if script != "" {
-			if why := j.script(script, depth+1); why != "" {
-				return why
-			}
+	inner, scripts := unwrap(name, args)
+	why := ""
+	for _, script := range scripts {
+		if found := j.script(script, depth+1); why == "" {
+			why = found
 		}
-		return j.argv(inner, depth+1)
 	}
-	why := danger(name, args)
+	for _, command := range inner {
+		if found := j.argv(command, depth+1); why == "" {
+			why = found
+		}
+	}
+	if why != "" {
+		return why
+	}
+	why = danger(name, args)
 	if why != "" && j.pass != nil && j.pass(argv) {
 		return ""
 	}
 	return why
 }
 
-// danger judges one command that wraps no other.
+// danger judges one command by itself.
 func danger(name string, args []string) string {
 	switch {
 	case name == "rm" && option(args, []string{"force"}, "f"):
 		return "it deletes without asking (rm with force)"
 	case name == "git":
 		return dangerousGit(args)
-	case name == "dd" && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "of=") }):
+	case name == "dd" && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "of=") && a != "of=/dev/null" }):
 		return "dd writes over its target"
 	case strings.HasPrefix(name, "mkfs") || slices.Contains([]string{"wipefs", "shred", "blkdiscard"}, name):
 		return name + " destroys data"
-	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff", "kexec"}, name):
+	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff", "kexec"}, name),
+		name == "systemctl" && slices.ContainsFunc(args, func(a string) bool {
+			return slices.Contains([]string{"poweroff", "reboot", "halt", "kexec"}, a)
+		}):
 		return name + " stops the machine"
-	case (name == "truncate" || name == "tee" || name == "cp") && slices.ContainsFunc(args, blockDevice):
+	case slices.Contains([]string{"truncate", "tee", "cp", "mv", "install"}, name) && slices.ContainsFunc(args, blockDevice):
 		return "it writes to a device"
 	case (name == "chmod" || name == "chown" || name == "chgrp") && option(args, []string{"recursive"}, "R") && slices.ContainsFunc(args, everything):
 		return name + " would change everything below / or the home folder"
@@ -162,7 +233,7 @@ func danger(name string, args []string) string {
 
 func dangerousGit(args []string) string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"}, args[0]) && len(args) > 1 {
+		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}, args[0]) && len(args) > 1 {
 			args = args[1:]
 		}
 		args = args[1:]
@@ -174,21 +245,24 @@ func dangerousGit(args []string) string {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(rest, func(a string) bool { return slices.Contains(words, a) })
 	}
-	whole := has(".", ":/", "*", "./")
+	whole := has(".", ":/", "*", "./", ":/*", "./*", "$PWD")
 	switch sub := args[0]; {
-	case sub == "reset" && has("--hard"):
+	case sub == "reset" && option(rest, []string{"hard"}, ""):
 		return "git reset --hard discards changes"
 	case sub == "clean" && option(rest, []string{"force"}, "f"):
 		return "git clean deletes files git does not know"
-	case sub == "checkout" && (whole || has("--force", "-f")):
+	case sub == "checkout" && (whole || option(rest, []string{"force"}, "f")):
 		return "git checkout discards changes of the whole tree"
-	case sub == "restore" && whole && !(has("--staged", "-S") && !has("--worktree", "-W")):
+	case sub == "switch" && option(rest, []string{"force", "discard-changes"}, "f"):
+		return "git switch discards changes"
+	case sub == "restore" && whole && (!option(rest, []string{"staged"}, "S") || option(rest, []string{"worktree"}, "W")):
 		return "git restore discards changes of the whole tree"
-	case sub == "push" && (option(rest, nil, "fd") || slices.ContainsFunc(rest, func(a string) bool {
-		return strings.HasPrefix(a, "--force") || a == "--mirror" || a == "--delete" || strings.HasPrefix(a, "+")
-	})):
+	case sub == "push" && (option(rest, []string{"force", "force-with-lease", "force-if-includes", "mirror", "delete"}, "fd") ||
+		slices.ContainsFunc(rest, func(a string) bool {
+			return strings.HasPrefix(a, "--force") || strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") && len(a) > 1
+		})):
 		return "git push would rewrite or delete what others may have"
-	case sub == "branch" && (option(rest, nil, "D") || has("--delete") && has("--force", "-f")):
+	case sub == "branch" && (option(rest, nil, "D") || option(rest, []string{"delete"}, "d") && option(rest, []string{"force"}, "f")):
 		return "git branch -D deletes commits that are nowhere else"
 	case sub == "filter-branch" || sub == "filter-repo":
 		return "git " + sub + " rewrites history"
@@ -202,16 +276,46 @@ func dangerousWindows(name string, args []string) string {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(words, strings.ToLower(a)) })
 	}
+	force := slices.ContainsFunc(args, func(a string) bool {
+		a = strings.ToLower(a)
+		return len(a) > 2 && strings.HasPrefix("-force", a) || strings.HasPrefix(a, "-force:") && a != "-force:$false"
+	})
 	switch {
-	case (name == "remove-item" || name == "ri") && has("-force"):
+	case (name == "remove-item" || name == "ri") && force, (name == "del" || name == "rd" || name == "rmdir" || name == "erase") && force:
 		return "it deletes without asking"
 	case (name == "del" || name == "erase") && has("/f"):
 		return "it deletes without asking"
 	case (name == "rd" || name == "rmdir") && has("/s") && has("/q"):
 		return "it deletes a tree without asking"
-	case slices.Contains([]string{"start-process", "invoke-item", "explorer", "mshta", "rundll32"}, name) &&
+	case slices.Contains([]string{"start-process", "start", "saps", "invoke-item", "ii", "explorer", "mshta", "rundll32"}, name) &&
 		slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "://") }):
 		return "it opens a web address"
 	}
 	return ""
+}
+
+func writes(op syntax.RedirOperator) bool {
+	switch op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		return true
+	}
+	return false
+}
+
+// blockDevice tells disks from the devices everyone writes to.
+func blockDevice(path string) bool {
+	rest, ok := strings.CutPrefix(filepath.Clean(path), "/dev/")
+	return ok && slices.ContainsFunc([]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "dm-", "md", "mapper/", "mem", "zd"},
+		func(p string) bool { return strings.HasPrefix(rest, p) })
+}
+
+// everything tells the targets that hold everything a person has.
+func everything(path string) bool {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, "*"), "/")
+	switch path {
+	case "", "~", "$HOME", "/home", "/root", "/usr", "/etc", "/Users", "/var", "/opt", "/lib", "/bin":
+		return true
+	}
+	parts := strings.Split(path, "/")
+	return len(parts) == 3 && parts[0] == "" && (parts[1] == "home" || parts[1] == "Users")
 }

@@ -6,7 +6,7 @@ package approve
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"interpreter/agent/approve/rules"
 	"interpreter/sandbox"
@@ -98,67 +98,39 @@ type Judge struct {
 	// Git reports whether git's configuration, as it holds in a folder, starts no program of its own. Nil, or false: git is
 	// not taken for a command that only reads.
 	Git func(dir string) bool
+	// Env is the environment of commands: where it finds programs decides what their names mean.
+	Env []string
 }
 
 // Decide judges an action. need.Paths are relative to the policy's directory.
-func (j Judge) Decide(need action.Need) Verdict { return decide(j.Policy, j.Box, need) }
-
-func decide(p Policy, box sandbox.Policy, need action.Need) Verdict {
+func (j Judge) Decide(need action.Need) Verdict {
 	switch need.Effect {
 	case action.Runs:
-		return decideRun(p, box, need)
+		return j.run(need)
 	case action.Writes:
-		return decideWrite(p, box, need)
+		return j.write(need)
 	case action.Connect:
-		if box.Network || box.Mode == sandbox.FullAccess {
+		if j.Box.Network || j.free() {
 			return Verdict{What: Go}
 		}
-		return ask(p, "it needs the network, which the sandbox does not allow")
+		return j.ask(BySandbox, "it needs the network, which the sandbox does not allow")
 	}
 	return Verdict{What: Go} // reads are the sandbox's business, thoughts nobody's
 }
 
-func decideRun(p Policy, box sandbox.Policy, need action.Need) Verdict {
-	script := need.Script
-	if script == "" && len(need.Argv) > 0 {
-		script = quote(need.Argv)
-	}
-	free := box.Mode == sandbox.FullAccess
-	why := Dangerous(script)
-	switch {
-	case p == Never && free:
-		why = ruinous(script, box.Dir, need.Dir)
-	case p == Never && !need.Escalate:
-		why = reckless(script, box.Dir, need.Dir)
-	}
-	if why != "" {
-		return ask(p, why)
-	}
-	switch {
-	case p == Untrusted && !need.Escalate && !need.Kept && Safe(script):
-		return Verdict{What: Go}
-	case p == Untrusted:
-		return ask(p, "it is not known to only read")
-	case need.Escalate && !free:
-		why := "it asks to run outside the sandbox"
-		if need.Reason != "" {
-			why += ": " + need.Reason
-		}
-		return ask(p, why)
-	}
-	return Verdict{What: Go}
-}
+// free reports whether nothing confines commands.
+func (j Judge) free() bool { return j.Box.Mode == sandbox.FullAccess }
 
-func decideWrite(p Policy, box sandbox.Policy, need action.Need) Verdict {
+func (j Judge) write(need action.Need) Verdict {
 	worst := Verdict{What: Go}
-	if p == Untrusted {
-		worst = ask(p, "it changes files")
+	if j.Policy == Untrusted {
+		worst = j.ask(Unforeseen, "it changes files")
 	}
 	for _, path := range need.Paths {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(box.Dir, path)
+			path = filepath.Join(j.Box.Dir, path)
 		}
-		_, place, err := box.Place(path)
+		_, place, err := j.Box.Place(path)
 		v := Verdict{What: Go}
 		switch {
 		case err != nil:
@@ -166,32 +138,27 @@ func decideWrite(p Policy, box sandbox.Policy, need action.Need) Verdict {
 		case place == sandbox.Forbidden:
 			v = Verdict{What: Refuse, Why: path + " may never be written"}
 		case place == sandbox.Guarded:
-			v = ask(p, path+" is protected")
-		case place == sandbox.Outside && box.Mode == sandbox.ReadOnly:
-			v = ask(p, path+": the sandbox is read-only")
+			v = j.ask(BySandbox, path+" is protected")
+		case place == sandbox.Outside && j.Box.Mode == sandbox.ReadOnly:
+			v = j.ask(BySandbox, path+": the sandbox is read-only")
 		case place == sandbox.Outside:
-			v = ask(p, path+" is outside the folders that may be written")
+			v = j.ask(BySandbox, path+" is outside the folders that may be written")
 		}
-		if v.What < worst.What {
+		if v.What < worst.What || v.What == worst.What && worst.Kind == Unforeseen && v.Kind != Unforeseen {
 			worst = v
 		}
 	}
 	return worst
 }
 
-// ask is Ask, or Refuse when nobody may be asked.
-func ask(p Policy, why string) Verdict {
-	if p == Never {
-		return Verdict{What: Refuse, Why: why}
+// ask is Ask, or Refuse when nobody may be asked that.
+func (j Judge) ask(kind Kind, why string) Verdict {
+	switch {
+	case j.Policy == Untrusted || j.Policy == OnRequest:
+		if slices.Contains(j.Off, kind) {
+			return Verdict{What: Refuse, Kind: kind, Why: fmt.Sprintf("%s; questions of that kind (%s) are switched off", why, kind)}
+		}
+		return Verdict{What: Ask, Kind: kind, Why: why}
 	}
-	return Verdict{What: Ask, Why: why}
-}
-
-// quote makes a shell line of an argument list.
-func quote(argv []string) string {
-	words := make([]string, len(argv))
-	for i, a := range argv {
-		words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-	}
-	return strings.Join(words, " ")
+	return Verdict{What: Refuse, Kind: kind, Why: why}
 }

@@ -58,7 +58,8 @@ func keys(need action.Need) []string {
 			what = strings.Join(need.Argv, sep)
 		}
 		return []string{strings.Join([]string{"run", what, filepath.Clean(need.Dir),
-			strconv.FormatBool(need.Escalate), strconv.FormatBool(need.TTY)}, sep)}
+			strconv.FormatBool(need.Escalate), strconv.FormatBool(need.TTY),
+			strconv.FormatBool(need.Opens.Network), strings.Join(need.Opens.Paths, sep)}, sep)}
 	case action.Writes:
 		var out []string
 		for _, p := range need.Paths {
@@ -73,38 +74,4 @@ func keys(need action.Need) []string {
 
 func hasPrefix(argv, prefix []string) bool {
 	return len(argv) >= len(prefix) && slices.Equal(argv[:len(prefix)], prefix)
-}
-
-// Offer reports whether the prefix an action proposes may be granted: it says something, and it is not so wide
-// that it would allow anything.
-func Offer(need action.Need) bool {
-	p := need.Prefix
-	if len(p) == 0 || slices.Contains(p, "") {
-		return false
-	}
-	name := filepath.Base(p[0])
-	switch name {
-	case "rm", "sudo", "doas", "env", "eval", "exec", "xargs", "nohup", "command", "time", "timeout", "watch", "parallel":
-		return false
-	case "git", "npm", "pnpm", "yarn", "bun", "cargo", "go", "make", "docker", "uv", "pip", "npx", "bunx", "uvx":
-		if len(p) == 1 || p[1] == "run" && len(p) == 2 {
-			return false
-		}
-	}
-	if interpreter(name) {
-		return len(p) > 1 && !strings.HasPrefix(p[1], "-")
-	}
-	commands, plain := Plain(need.Script)
-	return plain && Dangerous(need.Script) == "" &&
-		!slices.ContainsFunc(commands, func(argv []string) bool { return !hasPrefix(argv, p) })
-}
-
-func interpreter(name string) bool {
-	name = strings.TrimRight(strings.TrimSuffix(name, ".exe"), "0123456789.")
-	switch name {
-	case "python", "node", "deno", "perl", "ruby", "php", "lua", "bash", "zsh", "sh", "dash", "fish", "ksh",
-		"pwsh", "powershell", "cmd", "awk", "osascript":
-		return true
-	}
-	return false
 }

@@ -2,7 +2,10 @@ package approve
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -11,31 +14,126 @@ import (
 const (
 	maxCommands = 64
 	maxScript   = 64 << 10
+	maxShells   = 3   // scripts within scripts that are split
+	maxBrackets = 100 // in a row
 )
 
 // Plain splits a script into its commands if it is nothing but simple commands joined by ; newline && || and |,
-// with every word fixed. The words are as the shell would pass them. Anything else is not plain.
-// A command that is itself `sh -c SCRIPT` is replaced by the commands of that script.
+// with every word fixed. The words are as the shell would pass them, but for a leading ~ and for globs, which stand as
+// they are written. Anything else is not plain. A command that is itself `sh -c SCRIPT` is replaced by the commands of
+// that script.
 func Plain(script string) (commands [][]string, plain bool) {
-	return plainAt(script, 0)
-}
-
-func plainAt(script string, depth int) ([][]string, bool) {
-	file, ok := parse(script)
-	if !ok || depth > 2 || len(file.Stmts) == 0 || len(file.Last) > 0 {
+	tree, plain := plainTree(script)
+	if !plain {
 		return nil, false
 	}
-	var out [][]string
-	for _, s := range file.Stmts {
-		if !collect(s, depth, &out) {
-			return nil, false
+	for words := range tree.simple() {
+		commands = append(commands, texts(words))
+	}
+	return commands, true
+}
+
+// word is one word as the shell passes it on.
+type word struct {
+	text  string
+	globs []int // where in text characters stand that the shell expands by names of files
+}
+
+func texts(words []word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.text
+	}
+	return out
+}
+
+// bare are words without globs.
+func bare(argv []string) []word {
+	out := make([]word, len(argv))
+	for i, a := range argv {
+		out[i] = word{text: a}
+	}
+	return out
+}
+
+// join is how the parts of a plain script hang together.
+type join int
+
+const (
+	single join = iota // one simple command
+	after              // one after the other, in the same shell
+	onlyIf             // the second only if the first succeeds
+	orElse             // the second only if the first fails
+	piped              // side by side, each in a shell of its own, as most shells do it
+	nested             // in another shell
+)
+
+// tree is a plain script.
+type tree struct {
+	join  join
+	words []word // of single
+	kids  []tree // of the others
+}
+
+// simple yields every simple command in the order of the text.
+func (t tree) simple() func(yield func([]word) bool) {
+	return func(yield func([]word) bool) { t.each(yield) }
+}
+
+func (t tree) each(yield func([]word) bool) bool {
+	if t.join == single {
+		return yield(t.words)
+	}
+	for _, kid := range t.kids {
+		if !kid.each(yield) {
+			return false
 		}
 	}
-	return out, len(out) > 0 && len(out) <= maxCommands
+	return true
+}
+
+func plainTree(script string) (tree, bool) {
+	commands := 0
+	return plainAt(script, 0, &commands)
+}
+
+func plainAt(script string, depth int, commands *int) (tree, bool) {
+	if depth >= maxShells || odd(script) {
+		return tree{}, false
+	}
+	file, ok := parse(script)
+	if !ok || len(file.Stmts) == 0 || len(file.Last) > 0 {
+		return tree{}, false
+	}
+	out := tree{join: after}
+	for _, s := range file.Stmts {
+		kid, ok := plainStmt(s, depth, commands)
+		if !ok {
+			return tree{}, false
+		}
+		out.kids = append(out.kids, kid)
+	}
+	return out, true
+}
+
+// odd reports characters on which a shell, a parser and a reader may disagree.
+func odd(script string) bool {
+	if !utf8.ValidString(script) {
+		return true
+	}
+	return strings.IndexFunc(script, func(r rune) bool {
+		switch {
+		case r == '\n' || r == '\t':
+			return false
+		case r < ' ' || r == utf8.RuneError:
+			return true
+		}
+		return r >= 0x7f && (unicode.Is(unicode.C, r) || unicode.IsSpace(r))
+	}) >= 0
 }
 
 func parse(script string) (*syntax.File, bool) {
-	if len(script) > maxScript {
+	if len(script) > maxScript || deep(script) {
 		return nil, false
 	}
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
@@ -43,114 +141,163 @@ func parse(script string) (*syntax.File, bool) {
 	return file, err == nil
 }
 
-func collect(s *syntax.Stmt, depth int, out *[][]string) bool {
+// deep reports a run of brackets that takes a parser long to give up.
+func deep(script string) bool { return strings.Contains(script, strings.Repeat("(", maxBrackets)) }
+
+func plainStmt(s *syntax.Stmt, depth int, commands *int) (tree, bool) {
 	if s.Negated || s.Background || s.Coprocess || s.Disown || len(s.Redirs) > 0 || len(s.Comments) > 0 {
-		return false
+		return tree{}, false
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.BinaryCmd:
-		switch c.Op {
-		case syntax.AndStmt, syntax.OrStmt, syntax.Pipe:
-			return collect(c.X, depth, out) && collect(c.Y, depth, out)
+		joins := map[syntax.BinCmdOperator]join{syntax.AndStmt: onlyIf, syntax.OrStmt: orElse, syntax.Pipe: piped}
+		how, ok := joins[c.Op]
+		if !ok {
+			return tree{}, false
 		}
-	case *syntax.CallExpr:
-		if len(c.Assigns) > 0 || len(c.Args) == 0 {
-			return false
-		}
-		argv := make([]string, len(c.Args))
-		for i, w := range c.Args {
-			text, fixed := word(w)
-			if !fixed {
-				return false
+		out := tree{join: how}
+		for _, side := range []*syntax.Stmt{c.X, c.Y} {
+			kid, ok := plainStmt(side, depth, commands)
+			if !ok {
+				return tree{}, false
 			}
-			argv[i] = text
+			out.kids = append(out.kids, kid)
 		}
-		if argv[0] == "" {
-			return false
+		return out, true
+	case *syntax.CallExpr:
+		if *commands++; *commands > maxCommands || len(c.Assigns) > 0 {
+			return tree{}, false
 		}
-		if inner, ok := shellScript(argv); ok {
-			more, plain := plainAt(inner, depth+1)
-			*out = append(*out, more...)
-			return plain
+		words, ok := plainWords(c)
+		if !ok {
+			return tree{}, false
 		}
-		*out = append(*out, argv)
-		return true
+		if inner, ok := shellScript(words); ok {
+			kid, plain := plainAt(inner, depth+1, commands)
+			return tree{join: nested, words: words, kids: []tree{kid}}, plain
+		}
+		return tree{words: words}, true
 	}
-	return false
+	return tree{}, false
 }
 
-// shellScript is the script of `sh -c SCRIPT` and its like, exactly three words.
-func shellScript(argv []string) (string, bool) {
-	if len(argv) != 3 || argv[1] != "-c" && argv[1] != "-lc" {
+// plainWords are the words of a call if all are fixed and none of what a glob finds could be an option that matters.
+func plainWords(c *syntax.CallExpr) ([]word, bool) {
+	if len(c.Args) == 0 {
+		return nil, false
+	}
+	words := make([]word, len(c.Args))
+	for i, w := range c.Args {
+		got, fixed := decode(w)
+		if !fixed || i == 0 && (got.text == "" || len(got.globs) > 0) {
+			return nil, false
+		}
+		if len(got.globs) > 0 && (got.text[0] == '-' || got.globs[0] == 0 && !slices.Contains(globbing, words[0].text)) {
+			return nil, false
+		}
+		words[i] = got
+	}
+	return words, true
+}
+
+// globbing are programs of which no option does harm: a name that begins with a dash may be among their arguments.
+var globbing = []string{"cat", "cut", "echo", "expr", "false", "grep", "head", "id", "ls", "nl", "paste", "rev", "seq", "stat", "tac",
+	"tail", "tr", "true", "wc"}
+
+// shellScript is the script of `sh -c SCRIPT` and its like, exactly three words. A shell that is somewhere else than
+// shells are may be anything.
+func shellScript(words []word) (string, bool) {
+	if len(words) != 3 || words[1].text != "-c" && words[1].text != "-lc" || len(words[2].globs) > 0 {
 		return "", false
 	}
-	switch filepath.Base(argv[0]) {
+	dir, name := filepath.Split(words[0].text)
+	switch dir {
+	case "", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/":
+	default:
+		return "", false
+	}
+	switch name {
 	case "bash", "zsh", "sh":
-		return argv[2], true
+		return words[2].text, true
 	}
 	return "", false
 }
 
-// word decodes a word as the shell would. It is not fixed when anything in it expands to another text or to
-// several: a glob counts only where it might become an option, for what it matches is not known here.
-func word(w *syntax.Word) (text string, fixed bool) {
-	var b strings.Builder
+// decode reads a word as the shell would. It is not fixed when anything in it expands to another text, but for a leading
+// ~ and for globs.
+func decode(w *syntax.Word) (word, bool) {
+	d := decoder{}
 	for i, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if !literal(p.Value, i == 0, &b) {
-				return "", false
+			if !d.literal(p.Value, i == 0, len(w.Parts) == 1) {
+				return word{}, false
 			}
 		case *syntax.SglQuoted:
 			if p.Dollar {
-				return "", false
+				return word{}, false
 			}
-			b.WriteString(p.Value)
+			d.text.WriteString(p.Value)
 		case *syntax.DblQuoted:
 			if p.Dollar {
-				return "", false
+				return word{}, false
 			}
 			for _, inner := range p.Parts {
 				lit, ok := inner.(*syntax.Lit)
 				if !ok {
-					return "", false
+					return word{}, false
 				}
-				quoted(lit.Value, &b)
+				quoted(lit.Value, &d.text)
 			}
 		default:
-			return "", false
+			return word{}, false
 		}
 	}
-	return b.String(), true
+	if d.brace && d.list {
+		return word{}, false
+	}
+	return word{text: d.text.String(), globs: d.globs}, true
 }
 
-// literal decodes unquoted text.
-func literal(raw string, first bool, b *strings.Builder) bool {
+type decoder struct {
+	text   strings.Builder
+	globs  []int
+	brace  bool // an unquoted { stands in it
+	list   bool // and behind that a comma or two dots: the shell makes several words of it
+	assign bool // an unquoted = or : stands in it, behind which a ~ is expanded
+}
+
+// literal decodes unquoted text; only says that the word has no other part.
+func (d *decoder) literal(raw string, first, only bool) bool {
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; c {
+		c := raw[i]
+		switch c {
 		case '\\':
-			if i++; i < len(raw) && raw[i] != '\n' {
-				b.WriteByte(raw[i])
-			}
-		case '{', '}':
-			// A lone pair is what find calls a file; with anything between it is a list or a range.
-			if !strings.HasPrefix(raw[i:], "{}") && c == '{' {
+			if i++; i == len(raw) {
 				return false
 			}
-			b.WriteByte(c)
+			if raw[i] != '\n' {
+				d.text.WriteByte(raw[i])
+			}
+			continue
+		case '{':
+			d.brace = true
+		case ',', '.':
+			d.list = d.list || d.brace && (c == ',' || i+1 < len(raw) && raw[i+1] == '.' || !only)
 		case '*', '?', '[':
-			if b.Len() == 0 || b.String()[0] == '-' {
-				return false
-			}
-			b.WriteByte(c)
+			d.globs = append(d.globs, d.text.Len())
 		case '~':
-			if first && i == 0 && len(raw) > 1 && raw[1] != '/' {
+			if first && i == 0 && (len(raw) > 1 && raw[1] != '/' || !only && len(raw) == 1) || d.assign {
 				return false
 			}
-			b.WriteByte(c)
-		default:
-			b.WriteByte(c)
+		case '=':
+			if d.assign = true; first && i == 0 { // zsh makes the path of a program of =NAME
+				return false
+			}
+		case ':':
+			d.assign = true
 		}
+		d.text.WriteByte(c)
 	}
 	return true
 }
@@ -166,4 +313,57 @@ func quoted(raw string, b *strings.Builder) {
 		}
 		b.WriteByte(raw[i])
 	}
+}
+
+// hereWords are the words of a script that is one simple command, without anything that expands, and what it reads from
+// the script itself. They say which rules speak of it, and nothing else.
+func hereWords(script string) ([]string, bool) {
+	file, ok := parse(script)
+	if !ok || odd(script) || len(file.Stmts) != 1 || len(file.Last) > 0 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Background || s.Coprocess || s.Disown || len(s.Comments) > 0 || len(call.Assigns) > 0 || len(s.Redirs) == 0 {
+		return nil, false
+	}
+	for _, r := range s.Redirs {
+		body := r.Hdoc
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+		case syntax.WordHdoc:
+			body = r.Word
+		default:
+			return nil, false
+		}
+		if r.N != nil || !still(body) {
+			return nil, false
+		}
+	}
+	words, ok := plainWords(call)
+	if !ok {
+		return nil, false
+	}
+	return texts(words), true
+}
+
+// still reports whether nothing in a word runs or expands.
+func still(w *syntax.Word) bool {
+	ok := true
+	if w == nil {
+		return ok
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case nil, *syntax.Word, *syntax.Lit:
+		case *syntax.SglQuoted:
+			ok = ok && !n.Dollar
+		case *syntax.DblQuoted:
+			ok = ok && !n.Dollar
+		default:
+			ok = false
+		}
+		return ok
+	})
+	return ok
 }

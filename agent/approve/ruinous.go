@@ -10,7 +10,7 @@ var moves = regexp.MustCompile(`(^|[^\w./-])(cd|pushd|chroot)\b`)
 
 // ruinous is what is left of Dangerous when a person has given up both asking and the sandbox: deleting below the
 // working directory, rewriting a repository and ending processes are then theirs to allow, the rest is not.
-func ruinous(script, root, dir string) string {
+func ruinous(script, root, dir string) judge {
 	dir = startOf(root, dir)
 	moved := moves.MatchString(script)
 	return judge{pass: func(argv []string) bool {
@@ -21,17 +21,17 @@ func ruinous(script, root, dir string) string {
 			return deletesBelow(argv[1:], root, dir, moved)
 		}
 		return false
-	}}.script(script, 0)
+	}}
 }
 
 // reckless is what is left of Dangerous when nobody can be asked but the sandbox holds: cleaning up inside the
 // workspace is daily work, emptying the workspace itself is not.
-func reckless(script, root, dir string) string {
+func reckless(script, root, dir string) judge {
 	dir = startOf(root, dir)
 	moved := moves.MatchString(script)
 	return judge{pass: func(argv []string) bool {
 		return filepath.Base(argv[0]) == "rm" && !empties(argv[1:], root, dir, moved)
-	}}.script(script, 0)
+	}}
 }
 
 // startOf is the absolute folder a command starts in.

@@ -1,80 +1,149 @@
 package approve
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
-// unwrap finds what a wrapper starts: a command (argv), or a script in one word. Both are empty when name is no
-// wrapper, or starts nothing.
-func unwrap(name string, args []string) (argv []string, script string) {
-	switch name {
-	case "bash", "zsh", "sh", "dash", "ksh", "ash":
-		for i, a := range args {
-			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
-				return nil, args[i+1]
-			}
-		}
-		return nil, ""
-	case "eval":
-		return nil, strings.Join(args, " ")
-	case "trap":
-		if len(args) > 1 {
-			return nil, args[0]
-		}
-		return nil, ""
-	case "sudo", "doas":
-		return skip(args, "ugpCrtTUDhR"), ""
-	case "env":
-		for i, a := range args {
-			if a == "-S" && i+1 < len(args) {
-				return nil, strings.Join(args[i+1:], " ")
-			}
-			if s, ok := strings.CutPrefix(a, "--split-string="); ok {
-				return nil, s
-			}
-		}
-		return skip(args, "uCS"), ""
-	case "nice", "ionice", "stdbuf", "taskset", "chrt":
-		return skip(args, "ncpPioe"), ""
-	case "time", "nohup", "setsid", "command", "builtin", "exec", "busybox", "unbuffer":
-		return skip(args, "ofa"), ""
-	case "timeout":
-		rest := skip(args, "ks")
-		if len(rest) > 0 {
-			rest = rest[1:]
-		}
-		return rest, ""
-	case "watch":
-		return nil, strings.Join(skip(args, "ndg"), " ")
-	case "xargs":
-		return skip(args, "IiLlnPsEeda"), ""
-	case "parallel":
-		return skip(args, "jNnI"), ""
-	case "find":
-		for i, a := range args {
-			if slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, a) {
-				return args[i+1:], ""
-			}
-		}
-	}
-	return nil, ""
+// A wrapper is a program that starts the command which stands behind its options.
+type wrapper struct {
+	values string   // letters whose value is the next word
+	long   []string // long options whose value is the next word
+	first  int      // operands before the command
+	script bool     // what follows is a shell line
 }
 
-// skip leaves out the options and assignments before the command of a wrapper. valued names short options whose
-// value is the next word.
-func skip(args []string, valued string) []string {
+var wrappers = map[string]wrapper{
+	"sudo": {values: "ugpCrtTUDhR", long: []string{"user", "group", "prompt", "close-from", "role", "type", "command-timeout", "other-user", "chdir", "host", "chroot"}},
+	"doas": {values: "uC"}, "pkexec": {long: []string{"user"}}, "run0": {values: "ugD", long: []string{"user", "group", "chdir", "setenv", "unit"}},
+	"nice":   {values: "n", long: []string{"adjustment"}},
+	"ionice": {values: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}},
+	"stdbuf": {values: "ioe", long: []string{"input", "output", "error"}}, "taskset": {first: 1}, "chrt": {values: "TPD", first: 1},
+	"time": {values: "fo", long: []string{"format", "output"}}, "nohup": {}, "setsid": {}, "command": {}, "builtin": {}, "exec": {values: "a"},
+	"busybox": {}, "toybox": {}, "unbuffer": {}, "caffeinate": {values: "tw"}, "fakeroot": {values: "lsfib"}, "coproc": {},
+	"timeout": {values: "ks", long: []string{"kill-after", "signal"}, first: 1}, "gtimeout": {values: "ks", long: []string{"kill-after", "signal"}, first: 1},
+	"chroot": {first: 1}, "unshare": {values: "SGRw", long: []string{"setuid", "setgid", "root", "wd"}}, "nsenter": {values: "tSG", long: []string{"target"}},
+	"strace": {values: "aeEIoOpPsSuUX"}, "ltrace": {values: "aeFlnoopsSuwx"}, "flock": {values: "wE", first: 1}, "systemd-run": {values: "EpGutM", long: []string{"unit", "property", "slice"}},
+	"watch": {values: "nq", long: []string{"interval", "equexit"}, script: true},
+	"xargs": {values: "IiLlnPsEeda", long: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var"}},
+	"parallel": {values: "jNnIaSLCPs", long: []string{"jobs", "max-args", "arg-file", "delay", "timeout", "joblog", "colsep", "sshlogin", "results", "retries"},
+		script: true},
+}
+
+// unwrap finds what a wrapper starts: commands, and scripts in a word. Both are empty when name is no wrapper, or
+// starts nothing.
+func unwrap(name string, args []string) (commands [][]string, scripts []string) {
+	if w, ok := wrappers[name]; ok {
+		rest := w.skip(args)
+		rest = rest[min(w.first, len(rest)):]
+		switch {
+		case len(rest) == 0:
+		case w.script:
+			scripts = []string{strings.Join(rest, " ")}
+		default:
+			commands = [][]string{rest}
+		}
+		if name == "sudo" && len(rest) == 0 || name != "flock" && name != "systemd-run" {
+			return commands, scripts
+		}
+	}
+	switch name {
+	case "bash", "zsh", "sh", "dash", "ksh", "ash", "fish", "mksh", "rbash", "su", "runuser", "script", "flock":
+		for i, a := range args {
+			if name != "bash" && i+1 < len(args) && (a == "--command" || a == "--session-command") {
+				return commands, append(scripts, args[i+1])
+			}
+			if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c") && i+1 < len(args) {
+				return commands, append(scripts, args[i+1])
+			}
+		}
+	case "pwsh", "powershell", "powershell.exe", "pwsh.exe":
+		for i, a := range args {
+			if a = strings.ToLower(a); len(a) > 1 && strings.HasPrefix("-command", a) {
+				return nil, []string{strings.Join(args[i+1:], " ")}
+			}
+		}
+	case "cmd", "cmd.exe":
+		for i, a := range args {
+			if a = strings.ToLower(a); a == "/c" || a == "/k" || a == "//c" {
+				return nil, []string{strings.Join(args[i+1:], " ")}
+			}
+		}
+	case "eval":
+		return nil, []string{strings.Join(args, " ")}
+	case "trap":
+		if len(args) > 0 && args[0] == "--" {
+			args = args[1:]
+		}
+		if len(args) > 1 {
+			return nil, args[:1]
+		}
+	case "env":
+		return unwrapEnv(args)
+	case "find", "fd", "fdfind":
+		return found(args), nil
+	}
+	return commands, scripts
+}
+
+// unwrapEnv knows the string that env splits into words.
+func unwrapEnv(args []string) ([][]string, []string) {
+	for i, a := range args {
+		long, isLong := strings.CutPrefix(a, "--")
+		name, value, has := strings.Cut(long, "=")
+		switch {
+		case a == "--":
+			return one(args[i+1:]), nil
+		case isLong && len(name) > 1 && strings.HasPrefix("split-string", name):
+			if !has && i+1 < len(args) {
+				return nil, []string{strings.Join(args[i+1:], " ")}
+			}
+			return nil, []string{strings.Join(append([]string{value}, args[i+1:]...), " ")}
+		case !isLong && strings.HasPrefix(a, "-") && strings.Contains(a, "S"):
+			_, rest, _ := strings.Cut(a, "S")
+			return nil, []string{strings.TrimSpace(strings.Join(append([]string{rest}, args[i+1:]...), " "))}
+		case !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && (i == 0 || !slices.Contains([]string{"-u", "-C", "--unset", "--chdir"}, args[i-1])):
+			return one(args[i:]), nil
+		}
+	}
+	return nil, nil
+}
+
+func one(command []string) [][]string {
+	if len(command) == 0 {
+		return nil
+	}
+	return [][]string{command}
+}
+
+// found are the commands that find starts, each up to its ; or +.
+func found(args []string) [][]string {
+	var commands [][]string
+	for i := 0; i < len(args); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, args[i]) {
+			continue
+		}
+		end := i + 1
+		for end < len(args) && args[end] != ";" && args[end] != "+" {
+			end++
+		}
+		commands = append(commands, one(args[i+1:end])...)
+		i = end
+	}
+	return commands
+}
+
+// skip leaves out the options and assignments before the command of a wrapper.
+func (w wrapper) skip(args []string) []string {
 	for len(args) > 0 {
 		a := args[0]
+		name, long := strings.CutPrefix(a, "--")
 		switch {
 		case a == "--":
 			return args[1:]
-		case len(a) == 2 && a[0] == '-' && strings.Contains(valued, a[1:]) && len(args) > 1:
+		case len(args) > 1 && (len(a) == 2 && a[0] == '-' && strings.Contains(w.values, a[1:]) || long && slices.Contains(w.long, name)):
 			args = args[2:]
-		case strings.HasPrefix(a, "-"), strings.Contains(a, "=") && !strings.ContainsAny(strings.SplitN(a, "=", 2)[0], "/."):
+		case strings.HasPrefix(a, "-"), assigns(a):
 			args = args[1:]
 		default:
 			return args
@@ -83,72 +152,7 @@ func skip(args []string, valued string) []string {
 	return nil
 }
 
-// calls reports whether a function's body calls it by name more than once or in the background.
-func calls(body *syntax.Stmt, name string) bool {
-	found := 0
-	syntax.Walk(body, func(n syntax.Node) bool {
-		if s, ok := n.(*syntax.Stmt); ok {
-			if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
-				if found++; s.Background {
-					found++
-				}
-			}
-		}
-		return true
-	})
-	return found > 1
-}
-
-func fetches(s *syntax.Stmt) bool {
-	found := false
-	syntax.Walk(s, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			found = found || slices.Contains([]string{"curl", "wget"}, filepath.Base(c.Args[0].Lit()))
-		}
-		return true
-	})
-	return found
-}
-
-func isShell(s *syntax.Stmt) bool {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok {
-		return false
-	}
-	argv := words(c)
-	for range maxDepth {
-		if len(argv) == 0 {
-			return false
-		}
-		name := filepath.Base(argv[0])
-		if interpreter(name) {
-			return true
-		}
-		argv, _ = unwrap(name, argv[1:])
-	}
-	return false
-}
-
-func writes(op syntax.RedirOperator) bool {
-	switch op {
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
-		return true
-	}
-	return false
-}
-
-// blockDevice tells disks from the devices everyone writes to.
-func blockDevice(path string) bool {
-	rest, ok := strings.CutPrefix(filepath.Clean(path), "/dev/")
-	return ok && slices.ContainsFunc([]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "dm-", "md", "mapper/", "mem", "zd"},
-		func(p string) bool { return strings.HasPrefix(rest, p) })
-}
-
-// everything tells the targets that hold everything a person has.
-func everything(path string) bool {
-	switch strings.TrimSuffix(path, "/") {
-	case "", "~", "$HOME", "/home", "/root", "/usr", "/etc", "/Users", "/*":
-		return true
-	}
-	return path == "/"
+func assigns(a string) bool {
+	name, _, ok := strings.Cut(a, "=")
+	return ok && !strings.ContainsAny(name, "/.")
 }
