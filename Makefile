@@ -32,7 +32,7 @@ e2e: build ## real engine, real clients; caches outside the tree
 engine: ## prints the path of an ollama binary, building one if none is installed
 	@.ci/engine
 
-bench: build ## prints figures; judges two, what a confined command costs and the first token after a warm-up
+bench: build ## prints figures; judges one, the first token after a warm-up
 	@benchmarks/bench
 
 fuzz: ## every fuzz target, FUZZTIME each
