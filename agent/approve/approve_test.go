@@ -2,6 +2,7 @@ package approve
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,7 @@ func TestDangerous(t *testing.T) {
 		"", "rm x", "rm -r build", "rm -i x", "echo 'rm -f x'", "grep -rn 'rm -f' .", "git status", "git reset HEAD x", "git clean -n", "git checkout main",
 		"git checkout -- x.go", "git restore --staged .", "git push", "git push -u origin x", "git branch -d x", "chmod -R u+w build", "dd if=x",
 		"curl https://example.org", "curl x | jq .", "echo x > /dev/null", "kill 123", "kill -9 123", "go test ./... 2>&1 | tail -5", "f() { f2; }; f",
+		"find . -name '*.pyc' -delete", "find . -newer x -delete", "git submodule foreach git pull", "sudo -nu root ls", "curl x | (jq .)", "curl x | while read l; do echo $l; done", "chmod -R 755 /tmp/x",
 		"find . -name '*.go' -exec gofmt -l {} +", "make -f Makefile", "tar -xf x.tar", "trap - EXIT",
 	}
 	for _, script := range good {
@@ -201,7 +203,8 @@ func TestNothingAskedAndNoSandbox(t *testing.T) {
 	yolo := sandbox.Policy{Mode: sandbox.FullAccess, Dir: "/repo"}
 	for script, want := range map[string]What{
 		"rm -f build/x": Go, "rm -rf build": Go, "rm -rf /repo/build /tmp/x": Go, "rm -rf ./*": Go, "git reset --hard": Go, "pkill node": Go,
-		"sudo rm -rf build; git clean -fd": Go, "make x": Go,
+		"sudo rm -rf build; git clean -fd": Go, "make x": Go, "cd src && rm -rf build": Go, "rm -rf *": Go, "find build -delete": Go, "find . -name x -delete": Go,
+		"find / -delete": Refuse, "find ~ -delete": Refuse, "find .. -delete": Refuse, "find . -delete": Refuse, "rm -rf ../*": Refuse, "rm -rf build/../../*": Refuse, "cd .. && rm -rf repo": Refuse,
 		"rm -rf /": Refuse, "rm -rf .": Refuse, "rm -rf ..": Refuse, "rm -rf ~": Refuse, "rm -rf $HOME": Refuse, "rm -rf /repo": Refuse, "rm -rf /etc/x": Refuse,
 		"rm -rf \"$DIR\"/x": Refuse, "cd / && rm -rf etc": Refuse, "rm -rf build /": Refuse, "rm -rf /*": Refuse, "mkfs /dev/sda": Refuse,
 		"dd if=x of=/dev/sda": Refuse, "bash -c 'rm -rf /'": Refuse, "chmod -R 777 /": Refuse, "rm -rf build/../..": Refuse,
@@ -216,7 +219,14 @@ func TestNothingAskedAndNoSandbox(t *testing.T) {
 func TestNothingAskedInTheSandbox(t *testing.T) {
 	box := sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/repo", Roots: []string{"/repo", "/tmp"}}
 	for script, want := range map[string]What{
-		"rm -rf build": Go, "rm -f a.o b.o": Go, "cd sub && rm -rf ../sub; pwd; true": Go, "rm -rf build/*": Go, "rm -rf /repo/build": Go, "rm -rf /usr": Go,
+		"rm -rf build": Go, "rm -f a.o b.o": Go, "cd sub && rm -rf ../sub; pwd; true": Go, "rm -rf build/*": Go, "rm -rf /repo/build": Go, "rm -rf /usr": Refuse, "rm -rf /tmp/x": Go, "rm -rf build node_modules dist/*": Go,
+		"rm -rf *.pyc .cache build-*": Go, "find . -name '*.pyc' -delete": Go, "find build -type f -delete": Go, "cd src && rm -rf build": Go,
+		"rm -rf ../x": Refuse, "rm -rf /etc": Refuse, "rm -rf /usr/*": Refuse, "rm -rf /tmp/*": Refuse, "rm -rf .git": Refuse, "rm -rf .git/*": Refuse, "rm -rf /repo/*": Refuse,
+		"rm -rf src/../*": Refuse, "rm -rf [a-z]*": Refuse, "rm -rf .[!.]*": Refuse, "cd .. && rm -rf repo": Refuse, "cd / && rm -rf repo": Refuse, "sh -c 'cd ..; rm -rf repo'": Refuse,
+		"cd $X && rm -rf build": Refuse, "env -C / rm -rf repo": Refuse, "find . -delete": Refuse, "find . -mindepth 1 -delete": Refuse, "find -type f -delete": Refuse, "find / -delete": Refuse,
+		"find . -name '*' -delete": Refuse, "find . -name x -o -delete": Refuse, "find . ! -name x -delete": Refuse,
+		"find . \\( -name '*.o' -o -name '*.a' \\) -delete": Go, "find . -name __pycache__ -exec rm -rf {} +": Go, "find . -type d -name x -prune -exec rm -rf {} \\;": Go, "find . -exec rm -rf {} +": Refuse,
+		"find . -type f -exec rm -f {} \\;": Refuse, "find / -name x -exec rm -rf {} +": Refuse, "find build -type f -exec rm -f {} +": Go,
 		"rm -rf .": Refuse, "rm -rf ./": Refuse, "rm -rf ..": Refuse, "rm -rf *": Refuse, "rm -rf ./*": Refuse, "rm -rf /": Refuse, "rm -rf /*": Refuse,
 		"rm -rf /repo": Refuse, "rm -rf /repo/": Refuse, "rm -rf ~": Refuse, "rm -rf $DIR/x": Refuse, "cd src && rm -rf *": Refuse, "rm -rf build .": Refuse,
 		"bash -c 'rm -rf .'": Refuse, "git reset --hard": Refuse, "git clean -fdx": Refuse, "pkill node": Refuse, "mkfs /dev/sda": Refuse,
@@ -230,6 +240,34 @@ func TestNothingAskedInTheSandbox(t *testing.T) {
 	}
 	if got := decide(OnRequest, box, run("rm -rf build")); got.What != Ask {
 		t.Errorf("with somebody to ask: %+v", got)
+	}
+}
+
+// A workspace in the folder for scratch files is not scratch, and neither is what links in it lead to.
+func TestNothingAskedAndLinks(t *testing.T) {
+	root := t.TempDir()
+	ws := filepath.Join(root, "ws")
+	if err := errors.Join(os.MkdirAll(filepath.Join(ws, "build"), 0o755), os.Mkdir(filepath.Join(root, "out"), 0o755), os.Symlink("../out", filepath.Join(ws, "leads")),
+		os.Symlink("ws", filepath.Join(root, "alias"))); err != nil {
+		t.Skip(err)
+	}
+	for _, dir := range []string{ws, filepath.Join(root, "alias")} {
+		for script, want := range map[string]What{
+			"rm -rf build": Go, "rm -rf build/*": Go, "rm -rf leads": Go, "rm -rf " + ws + "/build": Go, "cd build && rm -rf x": Go,
+			"rm -rf .": Refuse, "rm -rf ./": Refuse, "rm -rf ..": Refuse, "rm -rf " + ws: Refuse, "rm -rf " + root: Refuse, "rm -rf build/../..": Refuse, "cd .. && rm -rf ws": Refuse,
+		} {
+			for _, box := range []sandbox.Policy{{Mode: sandbox.FullAccess, Dir: dir}, {Mode: sandbox.WorkspaceWrite, Dir: dir, Roots: []string{dir}}} {
+				if got := decide(Never, box, run(script)); got.What != want {
+					t.Errorf("%s in %s, %q: got %+v, want %v", box.Mode, dir, script, got, want)
+				}
+			}
+		}
+		box := sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: dir, Roots: []string{dir}}
+		for _, script := range []string{"rm -rf leads/*", "rm -rf leads/x", "cd leads && rm -rf x"} {
+			if got := decide(Never, box, run(script)); got.What != Refuse && !strings.HasPrefix(script, "cd") {
+				t.Errorf("%q: %+v", script, got)
+			}
+		}
 	}
 }
 

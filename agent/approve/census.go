@@ -29,8 +29,9 @@ func takeCensus(file *syntax.File) census {
 			if len(n.Args) == 0 {
 				break
 			}
-			at, name := n.Args[0].Pos().Offset(), n.Args[0].Lit()
-			if slices.Contains([]string{"curl", "wget"}, filepath.Base(name)) {
+			at := n.Args[0].Pos().Offset()
+			name, _ := fixed(n.Args[0])
+			if slices.Contains([]string{"curl", "wget"}, started(words(n))) {
 				c.downloads = append(c.downloads, at)
 			}
 			if name != "" {
@@ -45,6 +46,23 @@ func takeCensus(file *syntax.File) census {
 		slices.Sort(at)
 	}
 	return c
+}
+
+// started is the name of the program that a command starts in the end, behind its wrappers.
+func started(argv []string) string {
+	name := ""
+	for range maxDepth {
+		if len(argv) == 0 {
+			return ""
+		}
+		name = filepath.Base(argv[0])
+		inner, _ := unwrap(name, argv[1:])
+		if len(inner) == 0 {
+			return name
+		}
+		argv = inner[0]
+	}
+	return name
 }
 
 func inside(offsets []uint, n syntax.Node) []uint {
@@ -71,9 +89,40 @@ func (c census) calls(name string, n syntax.Node) int {
 }
 
 // readsScript reports whether a command is a shell or an interpreter that takes its script from standard input.
-func readsScript(s *syntax.Stmt) bool {
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok {
+func readsScript(s *syntax.Stmt) bool { return readsBelow(s, 0) }
+
+// readsBelow looks into brackets and the like as well: what stands in them has the same input.
+func readsBelow(s *syntax.Stmt, depth int) bool {
+	within := func(lists ...[]*syntax.Stmt) bool {
+		return depth < maxDepth && slices.ContainsFunc(slices.Concat(lists...), func(s *syntax.Stmt) bool { return readsBelow(s, depth+1) })
+	}
+	var c *syntax.CallExpr
+	switch n := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		c = n
+	case *syntax.Subshell:
+		return within(n.Stmts)
+	case *syntax.Block:
+		return within(n.Stmts)
+	case *syntax.WhileClause:
+		return within(n.Cond, n.Do)
+	case *syntax.ForClause:
+		return within(n.Do)
+	case *syntax.IfClause:
+		for ; n != nil; n = n.Else {
+			if within(n.Cond, n.Then) {
+				return true
+			}
+		}
+		return false
+	case *syntax.BinaryCmd:
+		if depth == 0 || n.Op == syntax.Pipe || n.Op == syntax.PipeAll { // a pipe is looked at by itself
+			return false
+		}
+		return within([]*syntax.Stmt{n.X, n.Y})
+	case *syntax.TimeClause:
+		return n.Stmt != nil && within([]*syntax.Stmt{n.Stmt})
+	default:
 		return false
 	}
 	commands := [][]string{words(c)}

@@ -67,6 +67,9 @@ func (j judge) script(script string, depth int) string {
 			}
 		case *syntax.Stmt:
 			for _, r := range n.Redirs {
+				if readsScript(n) && (r.Word != nil && seen.fetches(r.Word) || r.Hdoc != nil && seen.fetches(r.Hdoc)) {
+					note("it feeds a download to a shell")
+				}
 				note(j.redirect(n, r, depth))
 			}
 		}
@@ -186,7 +189,14 @@ func (j judge) argv(argv []string, depth int) string {
 			why = found
 		}
 	}
+	var starts []string
+	if name == "find" && j.visit == nil && len(inner) > 0 && len(inner) <= maxCommands {
+		starts = filling(args)
+	}
 	for _, command := range inner {
+		if at := slices.Index(command, "{}"); at >= 0 && starts != nil && filepath.Base(command[0]) == "rm" {
+			command = slices.Concat(command[:at], starts, command[at+1:])
+		}
 		if found := j.argv(command, depth+1); why == "" {
 			why = found
 		}
@@ -208,11 +218,14 @@ func danger(name string, args []string) string {
 		return "it deletes without asking (rm with force)"
 	case name == "git":
 		return dangerousGit(args)
+	case name == "find" && slices.Contains(args, "-delete") && (!selects(args) || slices.ContainsFunc(startsOf(args), everything)):
+		return "it deletes all below a folder (find -delete)"
 	case name == "dd" && slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "of=") && a != "of=/dev/null" }):
 		return "dd writes over its target"
 	case strings.HasPrefix(name, "mkfs") || slices.Contains([]string{"wipefs", "shred", "blkdiscard"}, name):
 		return name + " destroys data"
 	case slices.Contains([]string{"shutdown", "reboot", "halt", "poweroff", "kexec"}, name),
+		(name == "init" || name == "telinit") && (slices.Contains(args, "0") || slices.Contains(args, "6")),
 		name == "systemctl" && slices.ContainsFunc(args, func(a string) bool {
 			return slices.Contains([]string{"poweroff", "reboot", "halt", "kexec"}, a)
 		}):
@@ -231,13 +244,19 @@ func danger(name string, args []string) string {
 	return dangerousWindows(strings.ToLower(strings.TrimSuffix(name, ".exe")), args)
 }
 
-func dangerousGit(args []string) string {
+// gitCommand leaves out git's options before its command.
+func gitCommand(args []string) []string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		if slices.Contains([]string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix"}, args[0]) && len(args) > 1 {
 			args = args[1:]
 		}
 		args = args[1:]
 	}
+	return args
+}
+
+func dangerousGit(args []string) string {
+	args = gitCommand(args)
 	if len(args) == 0 {
 		return ""
 	}
@@ -257,7 +276,7 @@ func dangerousGit(args []string) string {
 		return "git switch discards changes"
 	case sub == "restore" && whole && (!option(rest, []string{"staged"}, "S") || option(rest, []string{"worktree"}, "W")):
 		return "git restore discards changes of the whole tree"
-	case sub == "push" && (option(rest, []string{"force", "force-with-lease", "force-if-includes", "mirror", "delete"}, "fd") ||
+	case sub == "push" && (option(rest, []string{"force", "force-with-lease", "force-if-includes", "mirror", "delete", "prune"}, "fd") ||
 		slices.ContainsFunc(rest, func(a string) bool {
 			return strings.HasPrefix(a, "--force") || strings.HasPrefix(a, "+") || strings.HasPrefix(a, ":") && len(a) > 1
 		})):
@@ -311,9 +330,11 @@ func blockDevice(path string) bool {
 
 // everything tells the targets that hold everything a person has.
 func everything(path string) bool {
-	path = strings.TrimSuffix(strings.TrimSuffix(path, "*"), "/")
+	if path = strings.TrimSuffix(path, "*"); path != "" {
+		path = filepath.Clean(path)
+	}
 	switch path {
-	case "", "~", "$HOME", "/home", "/root", "/usr", "/etc", "/Users", "/var", "/opt", "/lib", "/bin":
+	case "", "/", "~", "$HOME", "/home", "/root", "/usr", "/etc", "/Users", "/var", "/opt", "/lib", "/bin":
 		return true
 	}
 	parts := strings.Split(path, "/")

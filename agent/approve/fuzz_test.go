@@ -46,11 +46,13 @@ func FuzzJudging(f *testing.F) {
 // Nothing that is long takes long: a shape whose time grows with the square of its length takes minutes here.
 func TestJudgingIsLinear(t *testing.T) {
 	for _, s := range []string{"(", "( ", "((a ", "{ ", "$(", "if ", "`", "\"$(", "${a:-", "while ", "f() { ", "f() { f; }; ", "a|", "a|sh|", "curl|sh|", "curl x|sh;", "a&&", "a;", "ls *;", "eval ",
-		"env ", "eval 'a';", "sh -c 'a';", "cat <<a\nx\na\n", "sh <<a\nrm x\na\n", "a=~", "{a,", "\\\n", "'' ", "find -exec a \\; ", "ls [", "trap 'a' b;"} {
+		"env ", "eval 'a';", "sh -c 'a';", "cat <<a\nx\na\n", "sh <<a\nrm x\na\n", "a=~", "{a,", "\\\n", "'' ", "find -exec a \\; ", "ls [", "trap 'a' b;", "find . -exec rm -f {} + ;", "cd a; rm -rf b;", "curl x | { ", "curl x | (a; a) ;"} {
 		script := strings.Repeat(s, maxScript/2/len(s))
 		start := time.Now()
 		Dangerous(script)
 		Judge{Policy: Untrusted, Box: readOnly}.Decide(run(script))
+		Judge{Policy: Never, Box: sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/repo"}}.Decide(run(script))
+		Judge{Policy: Never, Box: sandbox.Policy{Mode: sandbox.WorkspaceWrite, Dir: "/repo"}}.Decide(run("find " + script))
 		if took := time.Since(start); took > 8*time.Second {
 			t.Errorf("%q over and over, %d bytes: took %s", s, len(script), took)
 		}

@@ -12,7 +12,8 @@ import (
 type looking struct {
 	places
 	git   func(dir string) bool
-	moved bool // a cd came before
+	began []string // the folders in which the line may begin
+	moved bool     // a cd to another one came before
 	pass  func(argv []string) (Part, bool)
 	parts []Part
 }
@@ -139,7 +140,7 @@ func (l *looking) command(words []word, dirs []string) (good, bad []string) {
 			good, bad = []string{somewhere}, []string{somewhere}
 		}
 	}
-	l.moved = l.moved || name == "cd"
+	l.moved = l.moved || name == "cd" && slices.ContainsFunc(good, func(dir string) bool { return !slices.Contains(l.began, dir) })
 	l.parts = append(l.parts, part)
 	return good, bad
 }

@@ -48,6 +48,9 @@ func (s spelling) read(args []word) (options []given, operands []word, why strin
 		case strings.HasPrefix(a.text, "--"):
 			name, value, has := strings.Cut(a.text[2:], "=")
 			full, takes, why := s.find(name)
+			if why == "" && len(a.globs) > 0 && takes != text {
+				why = "the option --" + full + " of it may be handed names of files"
+			}
 			if why != "" {
 				return nil, nil, why
 			}

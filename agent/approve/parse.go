@@ -192,12 +192,19 @@ func plainWords(c *syntax.CallExpr) ([]word, bool) {
 		if !fixed || i == 0 && (got.text == "" || len(got.globs) > 0) {
 			return nil, false
 		}
-		if len(got.globs) > 0 && (got.text[0] == '-' || got.globs[0] == 0 && !slices.Contains(globbing, words[0].text)) {
+		if len(got.globs) > 0 && (got.globs[0] == 0 || got.text[0] == '-') && (!slices.Contains(globbing, words[0].text) || got.text[0] == '-' && !valued(got)) {
 			return nil, false
 		}
 		words[i] = got
 	}
 	return words, true
+}
+
+// valued reports whether globs stand only in the value of a long option, as in --include=*.go: whatever names they find,
+// it stays that option.
+func valued(w word) bool {
+	name, _, has := strings.Cut(w.text, "=")
+	return has && strings.HasPrefix(name, "--") && w.globs[0] > len(name) && !strings.Contains(w.text, "/")
 }
 
 // globbing are programs of which no option does harm: a name that begins with a dash may be among their arguments.

@@ -213,7 +213,7 @@ func glob(w word, start, end int) []rune {
 	is := false
 	for i := start; i < end; {
 		r, size := utf8.DecodeRuneInString(w.text[i:end])
-		if slices.Contains(w.globs, i) {
+		if _, found := slices.BinarySearch(w.globs, i); found {
 			is = true
 			switch r {
 			case '?':

@@ -106,7 +106,7 @@ func (j Judge) passing(need action.Need, c command) judge {
 		case j.free():
 			anyway = ruinous(scriptOf(need), j.Box.Dir, need.Dir)
 		case !need.Escalate && opens == "":
-			anyway = reckless(scriptOf(need), j.Box.Dir, need.Dir)
+			anyway = reckless(scriptOf(need), j.Box.Dir, need.Dir, j.Box.Roots)
 		}
 	}
 	return judge{pass: func(argv []string) bool {
@@ -130,6 +130,7 @@ func (j Judge) partsOf(t tree, need action.Need) []Part {
 	}
 	l := &looking{places: places{j.Box, j.Env}, git: j.Git, pass: j.part}
 	dirs, why := l.start(need)
+	l.began = dirs
 	if why == "" {
 		why = l.unsettled()
 	}

@@ -15,7 +15,7 @@ type wrapper struct {
 
 var wrappers = map[string]wrapper{
 	"sudo": {values: "ugpCrtTUDhR", long: []string{"user", "group", "prompt", "close-from", "role", "type", "command-timeout", "other-user", "chdir", "host", "chroot"}},
-	"doas": {values: "uC"}, "pkexec": {long: []string{"user"}}, "run0": {values: "ugD", long: []string{"user", "group", "chdir", "setenv", "unit"}},
+	"doas": {values: "uC"}, "runuser": {values: "ugGsw", long: []string{"user", "group", "supp-group", "shell", "whitelist-environment"}}, "pkexec": {long: []string{"user"}}, "run0": {values: "ugD", long: []string{"user", "group", "chdir", "setenv", "unit"}},
 	"nice":   {values: "n", long: []string{"adjustment"}},
 	"ionice": {values: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}},
 	"stdbuf": {values: "ioe", long: []string{"input", "output", "error"}}, "taskset": {first: 1}, "chrt": {values: "TPD", first: 1},
@@ -25,7 +25,7 @@ var wrappers = map[string]wrapper{
 	"chroot": {first: 1}, "unshare": {values: "SGRw", long: []string{"setuid", "setgid", "root", "wd"}}, "nsenter": {values: "tSG", long: []string{"target"}},
 	"strace": {values: "aeEIoOpPsSuUX"}, "ltrace": {values: "aeFlnoopsSuwx"}, "flock": {values: "wE", first: 1}, "systemd-run": {values: "EpGutM", long: []string{"unit", "property", "slice"}},
 	"watch": {values: "nq", long: []string{"interval", "equexit"}, script: true},
-	"xargs": {values: "IiLlnPsEeda", long: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var"}},
+	"xargs": {values: "ILnPsEdaJRS", long: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace", "process-slot-var"}},
 	"parallel": {values: "jNnIaSLCPs", long: []string{"jobs", "max-args", "arg-file", "delay", "timeout", "joblog", "colsep", "sshlogin", "results", "retries"},
 		script: true},
 }
@@ -43,7 +43,7 @@ func unwrap(name string, args []string) (commands [][]string, scripts []string) 
 		default:
 			commands = [][]string{rest}
 		}
-		if name == "sudo" && len(rest) == 0 || name != "flock" && name != "systemd-run" {
+		if name == "sudo" && len(rest) == 0 || name != "flock" && name != "systemd-run" && name != "runuser" {
 			return commands, scripts
 		}
 	}
@@ -80,6 +80,8 @@ func unwrap(name string, args []string) (commands [][]string, scripts []string) 
 		}
 	case "env":
 		return unwrapEnv(args)
+	case "git":
+		return unwrapGit(args)
 	case "find", "fd", "fdfind":
 		return found(args), nil
 	}
@@ -102,7 +104,7 @@ func unwrapEnv(args []string) ([][]string, []string) {
 		case !isLong && strings.HasPrefix(a, "-") && strings.Contains(a, "S"):
 			_, rest, _ := strings.Cut(a, "S")
 			return nil, []string{strings.TrimSpace(strings.Join(append([]string{rest}, args[i+1:]...), " "))}
-		case !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && (i == 0 || !slices.Contains([]string{"-u", "-C", "--unset", "--chdir"}, args[i-1])):
+		case !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") && (i == 0 || !takesNext(args[i-1], "uC") && args[i-1] != "--unset" && args[i-1] != "--chdir"):
 			return one(args[i:]), nil
 		}
 	}
@@ -116,18 +118,53 @@ func one(command []string) [][]string {
 	return [][]string{command}
 }
 
+// unwrapGit knows the commands of git that run others.
+func unwrapGit(args []string) ([][]string, []string) {
+	args = gitCommand(args)
+	if len(args) < 2 {
+		return nil, nil
+	}
+	switch rest := args[2:]; {
+	case args[0] == "bisect" && args[1] == "run":
+		return one(rest), nil
+	case args[0] == "submodule" && slices.Contains(args, "foreach"):
+		rest = args[slices.Index(args, "foreach")+1:]
+		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+			rest = rest[1:]
+		}
+		return nil, []string{strings.Join(rest, " ")}
+	case args[0] == "rebase":
+		var scripts []string
+		for i, a := range args {
+			if value, ok := strings.CutPrefix(a, "--exec="); ok {
+				scripts = append(scripts, value)
+			} else if (a == "--exec" || takesNext(a, "x")) && i+1 < len(args) {
+				scripts = append(scripts, args[i+1])
+			}
+		}
+		return nil, scripts
+	}
+	return nil, nil
+}
+
 // found are the commands that find starts, each up to its ; or +.
 func found(args []string) [][]string {
 	var commands [][]string
 	for i := 0; i < len(args); i++ {
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, args[i]) {
+		var joined []string // of fd: -xrm, --exec=rm
+		for _, option := range []string{"--exec=", "--exec-batch=", "-x", "-X"} {
+			if value, ok := strings.CutPrefix(args[i], option); ok && value != "" && value != "dev" && value != "type" {
+				joined = []string{value}
+			}
+		}
+		if joined == nil && !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"}, args[i]) {
 			continue
 		}
 		end := i + 1
 		for end < len(args) && args[end] != ";" && args[end] != "+" {
 			end++
 		}
-		commands = append(commands, one(args[i+1:end])...)
+		commands = append(commands, one(append(joined, args[i+1:end]...))...)
 		i = end
 	}
 	return commands
@@ -141,7 +178,7 @@ func (w wrapper) skip(args []string) []string {
 		switch {
 		case a == "--":
 			return args[1:]
-		case len(args) > 1 && (len(a) == 2 && a[0] == '-' && strings.Contains(w.values, a[1:]) || long && slices.Contains(w.long, name)):
+		case len(args) > 1 && (!long && takesNext(a, w.values) || long && slices.Contains(w.long, name)):
 			args = args[2:]
 		case strings.HasPrefix(a, "-"), assigns(a):
 			args = args[1:]
@@ -150,6 +187,11 @@ func (w wrapper) skip(args []string) []string {
 		}
 	}
 	return nil
+}
+
+// takesNext reports whether a cluster of letters ends in one that takes a value, which is the next word then.
+func takesNext(cluster, values string) bool {
+	return len(cluster) > 1 && cluster[0] == '-' && strings.IndexAny(cluster[1:], values) == len(cluster)-2
 }
 
 func assigns(a string) bool {
