@@ -195,7 +195,7 @@ func (s *settings) session(w world, box sandbox.Box, known project.Known, m *loc
 			Guides: s.guides(),
 			Env:    s.commandEnvironment(w, id),
 		},
-		Git: func(dir string) bool { return project.QuietGit(context.Background(), box, dir, s.childEnvironment(w)) },
+		Git:      func(dir string) bool { return project.QuietGit(context.Background(), box, dir, s.childEnvironment(w)) },
 		Approval: approval, Unasked: s.switchedOff(), Rules: s.rules, Remember: s.remember, Log: log, CompactAt: s.ModelAutoCompactTokenLimit, MaxCalls: agent.CallsFor(m.Info.Parameters), Class: class,
 		Distrust: m.Downgrade,
 	}, nil

@@ -80,7 +80,9 @@ set -e; set -x
 		t.Fatal(err)
 	}
 	for _, want := range []string{"ADDED=two\nlines", "BOTH=person", "EMPTY=", "EMPTIED=", "PATH=" + p.home + "/manager/shims:"} {
-		if !slices.ContainsFunc(env, func(entry string) bool { return entry == want || strings.HasSuffix(want, ":") && strings.HasPrefix(entry, want) }) {
+		if !slices.ContainsFunc(env, func(entry string) bool {
+			return entry == want || strings.HasSuffix(want, ":") && strings.HasPrefix(entry, want)
+		}) {
 			t.Errorf("no %q in %q", want, env)
 		}
 	}
