@@ -75,6 +75,18 @@ func (t *turn) forbid(ctx context.Context, k *task, v approve.Verdict, title str
 		err = denied
 	}
 	k.refuse(event.Declined, v.Why, t.cfg.Harness.Say(k.call.Name, err))
+	if v.Kind == approve.BySandbox && k.need.Effect == action.Writes && t.cfg.Approval != approve.Untrusted {
+		k.did.Remedy = remedyOf(writing(k.need.Paths), t.cfg.Workspace.Box.Policy())
+	}
+}
+
+// writing are the refusals of what a file action wants to write.
+func writing(paths []string) []sandbox.Refusal {
+	var refused []sandbox.Refusal
+	for _, path := range paths {
+		refused = append(refused, sandbox.Refusal{Path: path})
+	}
+	return refused
 }
 
 // unreasoned reports a command that asks to leave the sandbox and does not say why, in the way its family can.

@@ -39,8 +39,8 @@ func (g *gauge) cut(sent, read, window int) bool {
 	switch {
 	case window > 0 && read == window && sent > read:
 		return true
-	case float64(sent) > 1.1*float64(read) && isWhole(read):
-		return true
+	case float64(sent) > 1.1*float64(read) && isWhole(read) && (ratio == 0 || float64(read) < 0.9*ratio*float64(sent)):
+		return true // a round number alone is none: conversations pass through those, too
 	case ratio > 0 && float64(read) < 0.7*min(ratio, 1)*float64(sent) && read*10 >= before.most*9:
 		return true // once before it was read whole
 	case ratio == 0 && 2*read < sent && read >= leastGauged:

@@ -230,6 +230,15 @@ func TestOtherCountsAreNoCut(t *testing.T) {
 			}
 		}
 	}
+	var round gauge // a conversation that passes through 2048 and 4096 tokens
+	for _, c := range [][2]int{{1990, 1632}, {2497, 2046}, {3100, 2540}, {4990, 4096}} {
+		if round.cut(c[0], c[1], 32768) {
+			t.Errorf("%d of %d is taken for cut", c[1], c[0])
+		}
+	}
+	if !round.cut(6200, 4096, 32768) {
+		t.Error("a real cut at 4096 goes unseen")
+	}
 	var g gauge // only what is not cached is counted
 	for i, c := range [][2]int{{5000, 4400}, {5500, 470}, {6100, 560}, {6500, 380}, {9000, 2400}} {
 		if g.cut(c[0], c[1], 32768) {

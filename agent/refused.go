@@ -210,6 +210,9 @@ func remedyOf(refused []sandbox.Refusal, p sandbox.Policy) string {
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
 			real = filepath.Dir(real)
 		}
+		if rel, err := filepath.Rel(real, p.UserHome); p.UserHome != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return "" // the whole home folder is more than anybody means to open, and its start-up files would stay closed
+		}
 		if real != filepath.Dir(real) && !slices.Contains(folders, real) {
 			folders = append(folders, real)
 		}

@@ -236,8 +236,10 @@ func (w *world) checkRetries(asks bool, answer approve.Decision, declined bool, 
 func TestRefusalNamesItsRemedy(t *testing.T) {
 	outside := real(t)
 	spaced := filepath.Join(outside, "a b")
-	if err := os.Mkdir(spaced, 0o755); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{spaced, filepath.Join(outside, "home", "a")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, c := range []struct {
 		name    string
@@ -255,11 +257,17 @@ func TestRefusalNamesItsRemedy(t *testing.T) {
 		{"outside, read-only", sandbox.ReadOnly, []sandbox.Refusal{{Path: outside + "/x"}}, "-s workspace-write --add-dir " + outside},
 		{"protected", sandbox.WorkspaceWrite, []sandbox.Refusal{{Path: "DIR/.git/hooks/x"}, {Network: true}}, ""},
 		{"protected, read-only", sandbox.ReadOnly, []sandbox.Refusal{{Path: "DIR/.git/hooks/x"}}, ""},
+		{"the home folder", sandbox.WorkspaceWrite, []sandbox.Refusal{{Path: outside + "/home/.bashrc"}}, ""},
+		{"above the home folder", sandbox.WorkspaceWrite, []sandbox.Refusal{{Path: outside + "/x"}, {Path: outside + "/home"}}, ""},
+		{"below the home folder", sandbox.WorkspaceWrite, []sandbox.Refusal{{Path: outside + "/home/a/x"}}, "--add-dir " + outside + "/home/a"},
 		{"a system call", sandbox.ReadOnly, []sandbox.Refusal{{Text: "a system call"}}, ""},
 	} {
 		p := sandboxtest.Writable(t, t.TempDir())
 		if p.Mode = c.mode; c.mode == sandbox.ReadOnly {
 			p.Roots = nil
+		}
+		if strings.Contains(c.name, "home folder") {
+			p.UserHome = filepath.Join(outside, "home")
 		}
 		for i := range c.refused {
 			c.refused[i].Path = strings.Replace(c.refused[i].Path, "DIR", p.Dir, 1)

@@ -52,14 +52,14 @@ func (e *RefusedError) Unwrap() []error {
 	return errs
 }
 
-// RunForeground runs a command with standard files of the caller's and returns its exit code. Ending ctx ends the
-// command and all it started.
-func RunForeground(ctx context.Context, b Box, c Command, in, out, errs *os.File) (int, error) {
+// RunForeground runs a command with standard files of the caller's and tells how it ended. Ending ctx ends the command
+// and all it started.
+func RunForeground(ctx context.Context, b Box, c Command, in, out, errs *os.File) (Exit, error) {
 	c.Stdio = []*os.File{in, out, errs}
 	p, err := b.Start(ctx, c)
 	if err != nil {
-		return 0, err
+		return Exit{}, err
 	}
 	<-p.Done()
-	return p.Exit().Code, nil
+	return p.Exit(), nil
 }

@@ -40,9 +40,9 @@ func launchCase(words string, argv []string) int {
 		var b Box
 		if b, err = New(policy); err == nil {
 			c := Command{Argv: argv, Env: Environ(os.Environ(), EnvPolicy{Secrets: true})}
-			var code int
-			if code, err = RunForeground(context.Background(), b, c, os.Stdin, os.Stdout, os.Stderr); err == nil {
-				return code
+			var exit Exit
+			if exit, err = RunForeground(context.Background(), b, c, os.Stdin, os.Stdout, os.Stderr); err == nil {
+				return exit.Code
 			}
 		}
 	}

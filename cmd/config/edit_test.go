@@ -191,6 +191,11 @@ func TestRedact(t *testing.T) {
 		{"sk-abcdefghijklmnop1234", "*****"},
 		{"AWS_SECRET_ACCESS_KEY=abc/def", "AWS_SECRET_ACCESS_KEY=*****"},
 		{`{"token": "abc"}`, `{"token": *****}`},
+		{"http://h/v1?key=abc", "http://h/v1?key=*****"},
+		{"http://h/v1?a=b&key=abc&c=d#e", "http://h/v1?a=b&key=*****&c=d#e"},
+		{"http://h/v1?subscription-key=abc&sig=x", "http://h/v1?subscription-key=*****&sig=*****"},
+		{"https://h/find?monkey=a&keys=b", "https://h/find?monkey=a&keys=b"},
+		{"sort --key=2 x && y", "sort --key=2 x && y"},
 		{"git clone https://u:pw@host/r", "git clone https://u:*****@host/r"},
 	}
 	for _, row := range rows {

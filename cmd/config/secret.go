@@ -13,6 +13,7 @@ var (
 	assignment = regexp.MustCompile(`(?i)(-{0,2}[a-z0-9_-]*(?:api[_-]?key|access[_-]?key|token|secret|passw(?:or)?d))("?\s*[=:]\s*|\s+)("[^"]*"|'[^']*'|[^\s"']+)`)
 	bearer     = regexp.MustCompile(`(?i)\b(bearer\s+)[a-z0-9._~+/=-]{8,}`)
 	wellKnown  = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}|hf_[A-Za-z0-9]{20,})`)
+	query      = regexp.MustCompile(`(?i)([?&](?:key|auth|code|sig|signature|[a-z_-]*[_-]key|access)=)[^&#\s"']+`)
 	login      = regexp.MustCompile(`(://[^/\s:@]*:)[^@\s/]+@`)
 )
 
@@ -21,6 +22,7 @@ var (
 func Redact(text string) string {
 	text = wellKnown.ReplaceAllString(text, hidden)
 	text = bearer.ReplaceAllString(text, "${1}"+hidden)
+	text = query.ReplaceAllString(text, "${1}"+hidden)
 	text = login.ReplaceAllString(text, "${1}"+hidden+"@")
 	return assignment.ReplaceAllStringFunc(text, func(found string) string {
 		parts := assignment.FindStringSubmatch(found)

@@ -29,7 +29,7 @@ func (h *Human) started(b event.Started) {
 	if dir == "" {
 		dir = h.dir
 	}
-	command = strings.ReplaceAll(strict(config.Redact(strings.TrimSpace(command))), "\n", "\n      ")
+	command = strings.ReplaceAll(whole(config.Redact(strings.TrimSpace(command))), "\n", "\n      ")
 	h.print(h.entry(cyan, "run", command+h.paint(dim, "   (cwd "+single(dir)+")")))
 }
 
@@ -55,7 +55,7 @@ func (h *Human) did(b event.Did) {
 	delete(h.actions, b.CallID)
 	if b.Status == event.Declined && b.By != "" {
 		why := strings.TrimSuffix(" ("+single(config.Redact(b.Error))+")", " ()")
-		h.refused = append(h.refused, single(config.Redact(cmp.Or(begun.Title, b.Tool)))+why)
+		h.refused = append(h.refused, single(whole(config.Redact(cmp.Or(begun.Title, b.Tool))))+why)
 	}
 	switch out := b.Outcome.(type) {
 	case action.Ran:
@@ -79,7 +79,11 @@ func (h *Human) did(b event.Did) {
 	case event.Completed:
 		h.print(h.ending(dim, word, rest+found(b.Outcome)))
 	case event.Declined:
-		h.print(h.ending(yellow, word, rest, strings.TrimSuffix("declined: "+single(b.Error), ": ")))
+		lines := []string{h.ending(yellow, word, rest, strings.TrimSuffix("declined: "+single(b.Error), ": "))}
+		if b.Remedy != "" {
+			lines = append(lines, "  try: "+single(toAllow(b.Remedy)))
+		}
+		h.print(lines...)
 	case event.Aborted:
 		h.print(h.ending(yellow, word, rest, "stopped after "+span(b.Took)))
 	default:
@@ -89,7 +93,7 @@ func (h *Human) did(b event.Did) {
 
 // named is an action in a word and the rest: "read", "habits.go".
 func named(begun event.Started, b event.Did) (word, rest string) {
-	what := single(cmp.Or(begun.Title, b.Tool))
+	what := single(whole(cmp.Or(begun.Title, b.Tool)))
 	if word, rest, spaced := strings.Cut(what, " "); spaced {
 		return word, rest
 	}

@@ -15,7 +15,7 @@ func TestClean(t *testing.T) {
 	const raw = "a\x1b[31mb\u202ec\x07\n\td"
 	for _, tt := range []struct{ name, got, want string }{
 		{"clean", clean(raw), "ab\u202ec\n\td"}, {"strict", strict(raw), "ab\\u{202E}c\n\td"},
-		{"single", single(raw), "ab\\u{202E}c  d"}, {"Harmless", Harmless(raw), "ab\\u{202E}c\n\td"},
+		{"single", single(raw), "ab\\u{202E}c  d"}, {"whole", whole(raw), "a\\u{1B}[31mb\\u{202E}c\\u{7}\n\td"}, {"Harmless", Harmless(raw), "ab\\u{202E}c\n\td"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, tt.got, tt.want)

@@ -282,7 +282,11 @@ func uncalled(b event.Did) string {
 	if b.Error == "" || b.Error == "not run" {
 		return text
 	}
-	return text + ": " + b.Error
+	text += ": " + b.Error
+	if b.Remedy != "" {
+		return detailed(text, toAllow(b.Remedy))
+	}
+	return text
 }
 
 // ending maps how an action ended; refused is the word for one that was not allowed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +22,17 @@ func newApprovals(w world, f *flags) *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List what holds beyond one run: rules about commands, trusted folders",
-		Args:  usageArgs(cobra.NoArgs),
+		Args: usageArgs(func(c *cobra.Command, args []string) error {
+			switch named := c.Flags().Changed("session"); {
+			case named && of.Text == "":
+				return errors.New("--session wants the id or name of a session")
+			case named && of.Last:
+				return errors.New("--session and --last each name a session; give one of them")
+			case of.All && !named && !of.Last:
+				return errors.New("--all belongs to --session or --last")
+			}
+			return cobra.NoArgs(c, args)
+		}),
 		RunE: func(*cobra.Command, []string) error {
 			s, err := w.settings(f, choices{})
 			if err != nil {
@@ -38,7 +49,6 @@ func newApprovals(w world, f *flags) *cobra.Command {
 	list.Flags().StringVar(&of.Text, "session", "", "what was granted in the session with this `id` or name, until its run ended")
 	list.Flags().BoolVar(&of.Last, "last", false, "the same of the newest session of this folder")
 	list.Flags().BoolVar(&of.All, "all", false, "with --last or a name: look at sessions of every folder")
-	list.MarkFlagsMutuallyExclusive("session", "last")
 	remove := &cobra.Command{
 		Use:   "remove NUMBER… | WORD… | FOLDER",
 		Short: "Take back a rule, or the trust of a folder, by its number in the list or by its words",

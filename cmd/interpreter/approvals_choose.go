@@ -15,7 +15,7 @@ func choose(all []grant, args []string, userHome string) ([]grant, error) {
 		var chosen []grant
 		for _, n := range numbers {
 			if n < 1 || n > len(all) {
-				return nil, try(fmt.Errorf("there is no number %d in the list, which has %d", n, len(all)), look)
+				return nil, try(fmt.Errorf("there is no number %d in the list, which has %s", n, entries(len(all))), look)
 			}
 			if g := all[n-1]; !slices.ContainsFunc(chosen, func(c grant) bool { return c.Number == g.Number }) {
 				chosen = append(chosen, g)
@@ -37,7 +37,7 @@ func choose(all []grant, args []string, userHome string) ([]grant, error) {
 	}
 	switch len(own) {
 	case 0:
-		return nil, try(fmt.Errorf("nothing in the list is called %s", strings.Join(args, " ")), look)
+		return nil, try(fmt.Errorf("nothing in the list is called %q", strings.Join(args, " ")), look)
 	case 1:
 		return own, nil
 	}
@@ -98,4 +98,14 @@ func samePlace(typed, written, userHome string) bool {
 	}
 	two, err := filepath.EvalSymlinks(written)
 	return err == nil && one == two
+}
+
+func entries(n int) string {
+	switch n {
+	case 0:
+		return "no entries"
+	case 1:
+		return "1 entry"
+	}
+	return strconv.Itoa(n) + " entries"
 }

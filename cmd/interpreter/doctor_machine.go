@@ -77,6 +77,9 @@ func findHome(home string) []finding {
 		if err := writable(home); err != nil {
 			return []finding{fail("home", "give yourself the right to write there, or set INTERPRETER_HOME", "%s cannot be written: %v; sessions and verdicts are lost", home, err)}
 		}
+		if path := writableByOthers(home); path != "" {
+			return []finding{warn("home", "chmod -R go-w "+home, "other accounts may change %s, and with it what the agent may do", path)}
+		}
 		return []finding{ok("home", "%s", home)}
 	case !errors.Is(err, os.ErrNotExist):
 		return []finding{fail("home", "set INTERPRETER_HOME to a folder that can be read", "%v", err)}
@@ -91,6 +94,17 @@ func findHome(home string) []finding {
 		return []finding{fail("home", "set INTERPRETER_HOME to a folder that can be written", "%s cannot be made: %v", home, err)}
 	}
 	return []finding{ok("home", "%s, made by the first run", home)}
+}
+
+// writableByOthers is the home folder or its settings, whichever other accounts of this machine may change, "" when neither:
+// who writes there decides what the agent may do.
+func writableByOthers(home string) string {
+	for _, path := range []string{home, config.UserPath(home), filepath.Join(home, rulesFolder)} {
+		if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+			return path
+		}
+	}
+	return "" // on Windows rights are not in the mode
 }
 
 // findGit asks git for its version.

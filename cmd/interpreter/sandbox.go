@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,8 +22,10 @@ func newSandbox(w world, f *flags) *cobra.Command {
 		Short: "Run a command inside the sandbox; its exit code is the command's",
 		Args: usageArgs(func(cmd *cobra.Command, args []string) error {
 			switch {
+			case (clean || remove) && len(args) > 0:
+				return fmt.Errorf("--clean-cache and --remove-access run nothing, so leave out %s", args[0])
 			case clean, remove:
-				return cobra.NoArgs(cmd, args)
+				return nil
 			case all:
 				return errors.New("--all belongs to --clean-cache")
 			}
@@ -52,12 +56,18 @@ func newSandbox(w world, f *flags) *cobra.Command {
 			// The person typed this command and owns this environment: no name is taken for a secret unless they said so.
 			secrets := s.ShellEnvironmentPolicy.IgnoreDefaultExcludes || !s.IsSet("shell_environment_policy", "ignore_default_excludes")
 			command := sandbox.Command{Argv: args, Env: s.environment(w, secrets)}
-			code, err := sandbox.RunForeground(cmd.Context(), box, command, os.Stdin, os.Stdout, os.Stderr)
+			exit, err := sandbox.RunForeground(cmd.Context(), box, command, os.Stdin, os.Stdout, os.Stderr)
 			if err != nil {
+				if errors.Is(err, sandbox.ErrNoProgram) && !hasPath(command.Env) {
+					err = try(err, `shell_environment_policy leaves out PATH; keep it with set = { PATH = "…" }`)
+				}
 				return notStarted(w, err)
 			}
-			if code != 0 {
-				return exited(code)
+			for _, line := range slices.Concat(exit.Refused, exit.Notices) {
+				fmt.Fprintf(w.stderr, "sandbox: %s\n", harmless(line))
+			}
+			if exit.Code != 0 {
+				return exited(exit.Code)
 			}
 			return nil
 		},
@@ -77,7 +87,7 @@ func cleanCaches(w world, f *flags, all bool) error {
 	}
 	dir, whose := at.dir, at.dir
 	if all {
-		dir, whose = "", "every workspace"
+		dir, whose = "", "any workspace"
 	}
 	done, err := sandbox.CleanCaches(at.home, dir)
 	if err != nil {
@@ -87,11 +97,22 @@ func cleanCaches(w world, f *flags, all bool) error {
 		fmt.Fprintf(w.stderr, "kept %s: a command uses it now\n", layer)
 	}
 	if done.Layers == 0 {
+		if len(done.Busy) > 0 {
+			return nil
+		}
 		_, err = fmt.Fprintf(w.stdout, "freed nothing: there are no build caches of %s\n", whose)
 		return err
 	}
-	_, err = fmt.Fprintf(w.stdout, "freed %.1f MiB in %d build caches of %s\n", float64(done.Freed)/(1<<20), done.Layers, whose)
+	_, err = fmt.Fprintf(w.stdout, "freed %.1f MiB in build caches of %s\n", float64(done.Freed)/(1<<20), whose)
 	return err
+}
+
+// hasPath reports whether commands are told where programs are.
+func hasPath(environ []string) bool {
+	return slices.ContainsFunc(environ, func(e string) bool {
+		name, value, _ := strings.Cut(e, "=")
+		return strings.EqualFold(name, "PATH") && value != ""
+	})
 }
 
 // notStarted ends like a shell does for a program that is not there, or that may not be run.

@@ -183,7 +183,7 @@ func allow(prefix []string) Rule {
 // Match gives what the rules say of one command. The first word counts as it is; only when no rule matches that and it is
 // an absolute path, by its base name, unless a host_executable of the name does not list the path. writable reports
 // whether commands may write a path: a program in such a place is not taken for the one a rule names by its base name. It
-// may be nil.
+// may be nil. What prompts or forbids also counts for git with options before its command: git -C DIR push is a git push.
 func (s *Set) Match(argv []string, writable func(path string) bool) Ruling {
 	if s == nil || len(argv) == 0 {
 		return Ruling{}
@@ -201,7 +201,35 @@ func (s *Set) Match(argv []string, writable func(path string) bool) Ruling {
 			}
 		}
 	}
+	if bare := bareGit(argv); bare != nil {
+		for i := range s.prefixes {
+			if r := &s.prefixes[i]; !r.Void && r.Decision != Allow && !r.holds(argv) && r.holds(bare) {
+				matches = append(matches, r.match(bare, ""))
+			}
+		}
+	}
 	return rule(matches)
+}
+
+// gitValues are git's options before its command that take the next word along.
+var gitValues = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--super-prefix", "--attr-source"}
+
+// bareGit is a git command without the options before its own command, nil when there are none, or no git.
+func bareGit(argv []string) []string {
+	if programName(argv[0]) != "git" {
+		return nil
+	}
+	rest := argv[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		if slices.Contains(gitValues, rest[0]) && len(rest) > 1 {
+			rest = rest[1:]
+		}
+		rest = rest[1:]
+	}
+	if len(rest) == 0 || len(rest) == len(argv)-1 {
+		return nil
+	}
+	return append([]string{"git"}, rest...)
 }
 
 // mayBeWritten asks of a path as it is spelled, and as it reads without its dots.

@@ -44,6 +44,12 @@ prefix_rule(pattern=[["npm", "pnpm"], "test"])
 		{"git push -f", Forbid, "loses work", []string{"git push", "git push -f"}},
 		{"git push origin --force", Prompt, "writes elsewhere", []string{"git push"}},
 		{"pnpm test", Allow, "", []string{"pnpm test"}},
+		{"git -C x push", Prompt, "writes elsewhere", []string{"git push"}},
+		{"git --no-pager -c a.b=c push -f", Forbid, "loses work", []string{"git push", "git push -f"}},
+		{"/usr/bin/git -C x push", Prompt, "writes elsewhere", []string{"git push"}},
+		{"git -C push pull", "", "", nil}, // what allows holds to the letter
+		{"git -C", "", "", nil},
+		{"npm -C x push", "", "", nil},
 		{"git", "", "", nil},
 		{"gitx pull", "", "", nil},
 		{"git pullx", "", "", nil},
