@@ -153,8 +153,12 @@ func (p *process) live(ctx context.Context, timeout time.Duration, s *streams, r
 
 func (p *process) Done() <-chan struct{} { return p.done }
 func (p *process) Output() Output        { return p.tape.output() }
-func (p *process) Interrupt()            { p.run.signal(syscall.SIGINT) }
-func (p *process) Kill()                 { p.run.kill() }
+
+// Terminate asks the whole group to end, with SIGTERM.
+func (p *process) Terminate() { p.run.signal(syscall.SIGTERM) }
+
+func (p *process) Interrupt() { p.run.signal(syscall.SIGINT) }
+func (p *process) Kill()      { p.run.kill() }
 
 func (p *process) Exit() Exit {
 	<-p.done

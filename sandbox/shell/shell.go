@@ -58,6 +58,8 @@ type Snapshot struct {
 	options   []string // as lines that put them on
 	err       error
 
+	rest chan struct{} // closed when nothing of the shell runs any more; nil: it was gone when it had answered
+
 	once sync.Once
 	file string
 	bad  error
@@ -72,7 +74,6 @@ func Begin(ctx context.Context, o Options) *Snapshot {
 	s := &Snapshot{o: o, end: end, done: make(chan struct{}), env: o.Environ}
 	go func() {
 		defer close(s.done)
-		defer end()
 		if err := s.take(ctx); err != nil && ctx.Err() == nil {
 			s.err = fmt.Errorf("ask the login shell %s for its environment: %w", o.Login, err)
 		}
@@ -115,6 +116,9 @@ func (s *Snapshot) Source(path, script string) (string, error) {
 func (s *Snapshot) Close() {
 	s.end()
 	<-s.done
+	if s.rest != nil {
+		<-s.rest
+	}
 	s.once.Do(func() {})
 	if s.file != "" {
 		_ = os.Remove(s.file)

@@ -271,3 +271,33 @@ func TestKnown(t *testing.T) {
 		}
 	}
 }
+
+// What a profile runs beside itself has its time, and is asked to end before it is made to: what is killed leaves locks.
+func TestLocksAreNotLeftBehind(t *testing.T) {
+	for _, tt := range []struct{ name, profile string }{
+		{"beside the profile", "(trap 'rm -f lock' EXIT; echo > lock; sleep 0.3) &\n"},
+		{"longer than the session", "(trap 'rm -f lock; exit' EXIT TERM; echo > lock; while :; do sleep 0.05; done) &\nwhile [ ! -e lock ]; do sleep 0.01; done\n"},
+		{"in the profile, which is stopped", "trap 'rm -f lock; exit' EXIT TERM; echo > lock; while :; do sleep 0.05; done\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPerson(t, "cd\n"+tt.profile)
+			s := p.begin(t)
+			if !strings.HasPrefix(tt.name, "in") {
+				if _, err := s.Environ(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				for range 500 {
+					if _, err := os.Stat(filepath.Join(p.home, "lock")); err == nil {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+			s.Close()
+			if _, err := os.Stat(filepath.Join(p.home, "lock")); err == nil {
+				t.Error("the lock is still there")
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ var bash = dialect{
 			next + `\builtin compgen -b -k` + "\n" +
 			next + `\builtin printf '%s:%s' "$BASHOPTS" "$SHELLOPTS"` + "\n" +
 			next + `while IFS= \builtin read -r f; do \builtin declare -f -- "$f"; \builtin printf '\0'; done < <(\builtin compgen -A function)` + "\n" +
-			next
+			next + "\\builtin wait\n" // for what the profile started beside itself
 	},
 	plain:   "shopt -s ",
 	options: []string{"extglob", "globstar", "nullglob", "dotglob", "failglob", "nocaseglob", "nocasematch"},
@@ -46,7 +46,7 @@ var zsh = dialect{
 			next + `builtin print -rl -- ${(k)builtins} ${(k)reswords}` + "\n" +
 			next + `builtin print -r -- ${(kj.:.)options[(R)on]}` + "\n" +
 			next + `for f in ${(k)functions}; do builtin functions -- "$f"; builtin printf '\0'; done` + "\n" +
-			next
+			next + "builtin wait\n"
 	},
 	plain:   "setopt ",
 	options: []string{"extendedglob", "nullglob", "globdots", "nomatch"},
@@ -54,6 +54,10 @@ var zsh = dialect{
 
 // sections is how many parts an answer has.
 const sections = 4
+
+// keeper outlives a shell that is asked to end by a moment, so that what the shell started can end as well: nothing of a
+// command is left once its first process is gone.
+const keeper = `trap 'sleep 0.1' TERM; "$@"; exit $?`
 
 // take asks the shell and reads its answer.
 func (s *Snapshot) take(ctx context.Context) error {
@@ -68,24 +72,30 @@ func (s *Snapshot) take(ctx context.Context) error {
 	given := barred(s.o.Given, s.o.Barred)
 	mark := "mark-" + rand.Text()
 	answer := &answer{mark: []byte("\x00" + mark + "\x00"), whole: make(chan struct{})}
-	proc, err := s.o.Box.Start(ctx, sandbox.Command{
-		Argv: []string{s.o.Login, "-l", "-c", kind.ask(mark)}, Dir: s.o.Home, Env: given, Outside: true, Watch: answer.hear,
+	proc, err := s.o.Box.Start(context.WithoutCancel(ctx), sandbox.Command{ // it is not ended at once: see settle
+		Argv: []string{"/bin/sh", "-c", keeper, "sh", s.o.Login, "-l", "-c", kind.ask(mark)}, Dir: s.o.Home, Env: given, Outside: true, Watch: answer.hear,
 	})
 	if err != nil {
 		return err
 	}
 	clock := time.NewTimer(limit)
-	defer clock.Stop()
 	late := false
 	select {
-	case <-answer.whole:
+	case <-answer.whole: // what the profile began may end in its time
+		s.rest = make(chan struct{})
+		go func() {
+			defer close(s.rest)
+			settle(ctx, proc, clock)
+		}()
 	case <-proc.Done():
+		clock.Stop()
 	case <-ctx.Done():
+		settle(ctx, proc, clock)
 	case <-clock.C:
 		late = true
+		clock.Reset(0)
+		settle(ctx, proc, clock)
 	}
-	proc.Kill() // what a profile left in its group ends with it
-	<-proc.Done()
 	parts := answer.parts()
 	switch {
 	case parts != nil:
@@ -101,6 +111,29 @@ func (s *Snapshot) take(ctx context.Context) error {
 		s.learn(kind, parts[1:])
 	}
 	return nil
+}
+
+// settle ends a shell and what its profile left running, once they have had their time: they are asked to end first, for
+// what is killed leaves its locks behind, and a version manager then waits for such a lock in every shell of the person.
+func settle(ctx context.Context, proc sandbox.Process, clock *time.Timer) {
+	defer clock.Stop()
+	select {
+	case <-proc.Done():
+		return
+	case <-ctx.Done():
+	case <-clock.C:
+	}
+	if p, ok := proc.(interface{ Terminate() }); ok {
+		p.Terminate()
+	}
+	grace := time.NewTimer(time.Second)
+	defer grace.Stop()
+	select {
+	case <-proc.Done():
+	case <-grace.C:
+		proc.Kill() // what a profile left in its group ends with it
+		<-proc.Done()
+	}
 }
 
 // answer collects what comes after the first mark.
