@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,12 +33,17 @@ func (g *guards) settle(home string) []Refusal {
 	}
 	g.round.mu.Lock()
 	g.round.settled = true
-	found = append(g.round.early, g.intruders(home)...)
+	found = append(g.round.early, g.intruders(home, nil)...)
 	g.round.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(g.links)) {
 		text := g.links[path]
 		now, err := os.Readlink(path)
-		if err == nil && now == text || !inPlace(path) {
+		if err == nil && now == text {
+			continue
+		}
+		lock := unlocked(g.reach(path), path)
+		defer lock()
+		if now, err := os.Readlink(path); err == nil && now == text || !inPlace(path) {
 			continue
 		}
 		what := "it is gone"
@@ -59,14 +66,68 @@ func (g *guards) settle(home string) []Refusal {
 }
 
 // intruders moves away what must not have appeared.
-func (g *guards) intruders(home string) (found []Refusal) {
+func (g *guards) intruders(home string, except []string) (found []Refusal) {
 	for _, path := range g.missing {
-		if _, err := os.Lstat(path); err != nil || !inPlace(path) {
+		if slices.Contains(except, path) {
 			continue
+		}
+		_, err := os.Lstat(path)
+		if err != nil && !errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		root := g.reach(path)
+		lock := unlocked(root, path)
+		defer lock()
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if !inPlace(path) {
+			// What leads there now is new as well: what was there before cannot be replaced.
+			if path = linkOn(root, path); path == "" {
+				continue
+			}
 		}
 		found = append(found, Refusal{Text: fmt.Sprintf("%s is protected and was created by the command; %s", path, away(path, home)), Path: path, Undone: true})
 	}
 	return found
+}
+
+// unlocked gives the owner back the rights to the folders from a root to an entry that the command took away, and
+// returns what takes them away again.
+func unlocked(root, path string) (lock func()) {
+	var changed []func()
+	if root != "" {
+		for _, dir := range slices.Concat([]string{root}, between(root, path)) {
+			info, err := os.Lstat(dir)
+			if err != nil || !info.IsDir() {
+				break
+			}
+			if mode := info.Mode(); mode.Perm()&0o700 != 0o700 && os.Chmod(dir, mode|0o700) == nil {
+				changed = append(changed, func() { _ = os.Chmod(dir, mode) })
+			}
+		}
+	}
+	return func() {
+		for _, undo := range slices.Backward(changed) {
+			undo()
+		}
+	}
+}
+
+// linkOn is the first symbolic link on the way from a root to an entry, "" when there is none.
+func linkOn(root, path string) string {
+	if root == "" {
+		return ""
+	}
+	for _, dir := range between(root, path) {
+		if info, err := os.Lstat(dir); err == nil && isLink(info) {
+			if inPlace(dir) {
+				return dir
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 // inPlace reports whether the folder of a path is still a folder and not a way to another one: what lies elsewhere is
@@ -94,7 +155,7 @@ func (g *guards) patrol(done <-chan struct{}, every time.Duration, home string) 
 		}
 		g.round.mu.Lock()
 		if !g.round.settled {
-			g.round.early = append(g.round.early, g.intruders(home)...)
+			g.round.early = append(g.round.early, g.intruders(home, g.loose)...)
 		}
 		g.round.mu.Unlock()
 	}

@@ -27,7 +27,11 @@ func bubblewrap(plan helper.Plan, prog program) ([]string, error) {
 	if plan.WholeDisk {
 		root = "--bind"
 	}
-	argv = append(argv, root, "/", "/", "--dev", "/dev", "--proc", "/proc")
+	argv = append(argv, root, "/", "/")
+	if plan.WholeDisk {
+		argv = append(argv, "--ro-bind-try", "/sys", "/sys")
+	}
+	argv = append(argv, "--dev", "/dev", "--proc", "/proc")
 	type bind struct {
 		args []string
 		path string

@@ -134,6 +134,38 @@ func (p Policy) Remove(path string) error {
 	return nil
 }
 
+// SetMode gives a regular file other permissions. A symbolic link is followed as WriteFile follows it, and not when it
+// was put in the way since.
+func (p Policy) SetMode(path string, mode fs.FileMode) error {
+	real, place, err := p.Place(path)
+	if err != nil {
+		return err
+	}
+	if place != Inside {
+		return &PlaceError{path, real, place}
+	}
+	dir, err := openDir(filepath.Dir(real), false)
+	if err != nil {
+		return fmt.Errorf("change the mode of %s: %w", path, plain(err))
+	}
+	defer dir.Close()
+	base := filepath.Base(real)
+	info, err := dir.Lstat(base)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return fmt.Errorf("change the mode of %s: %w", path, plain(err))
+	}
+	if info.Mode().Perm() == mode.Perm() {
+		return nil
+	}
+	if err := dir.Chmod(base, mode.Perm()); err != nil {
+		return fmt.Errorf("change the mode of %s: %w", path, plain(err))
+	}
+	return nil
+}
+
 func (p Policy) hidden(real string) bool {
 	for _, h := range p.Hidden {
 		if within(real, h) {
@@ -211,6 +243,7 @@ func replace(dir *os.Root, name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if exists && err == nil {
+		keepOwner(f, info)
 		err = f.Chmod(mode)
 	}
 	if e := f.Close(); err == nil {

@@ -16,6 +16,7 @@ type guards struct {
 	pins     []string          // folders on the way to them that must not be renamed
 	links    map[string]string // symbolic links and what they say; a link cannot be mounted over
 	missing  []string          // entries that must not appear
+	loose    []string          // those of missing whose folder is missing too: nothing holds that one in place
 	reach    func(path string) (root string)
 	vault    *vault          // copies of what no mount protects; nil where mounts do
 	singles  []single        // opened entries whose folder stays closed
@@ -52,9 +53,7 @@ func protections(p Policy) *guards {
 	}
 	if p.UserHome != "" {
 		for _, name := range personalNames {
-			if path := filepath.Join(p.UserHome, name); g.reach(path) != "" {
-				g.entry(path)
-			}
+			g.personal(p.UserHome, name)
 		}
 	}
 	if p.Home != "" {
@@ -146,6 +145,19 @@ func (g *guards) strong(path string) {
 	g.pins = append(g.pins, between(root, path)...)
 }
 
+// personal protects an entry of a person's home folder and the way to it. Links on the way are put back.
+func (g *guards) personal(home, name string) {
+	dir := home
+	for _, part := range strings.Split(filepath.Dir(name), "/") {
+		next := filepath.Join(dir, part)
+		if text, err := os.Readlink(next); err == nil && g.reach(next) != "" {
+			g.links[next] = text
+		}
+		dir = mustFollow(next)
+	}
+	g.strongEntry(filepath.Join(dir, filepath.Base(name)))
+}
+
 // gitDir protects the folders that a .git file names.
 func (g *guards) gitDir(file string) {
 	dir, ok := pointer(file, "gitdir:")
@@ -168,7 +180,7 @@ func (g *guards) repository(git string, depth int) {
 		g.strongEntry(filepath.Join(git, name))
 	}
 	for _, tree := range folders(filepath.Join(git, "worktrees"), nestedFound) {
-		for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
+		for _, name := range worktreeParts {
 			g.strongEntry(filepath.Join(tree, name))
 		}
 	}
@@ -188,6 +200,31 @@ func (g *guards) repository(git string, depth int) {
 	}
 }
 
+// elsewhere protects the parts that run of the repository that the .git file of a folder names.
+func (g *guards) elsewhere(file string) {
+	dir, ok := pointer(file, "gitdir:")
+	if !ok || g.covered(dir) {
+		return
+	}
+	common, linked := pointer(filepath.Join(dir, "commondir"), "")
+	switch {
+	case linked:
+		for _, name := range worktreeParts {
+			g.strongEntry(filepath.Join(dir, name))
+		}
+		if !g.covered(common) && isRepository(common) {
+			g.repository(common, 0)
+		}
+	case isRepository(dir):
+		g.repository(dir, 0)
+	}
+}
+
+// covered reports whether a place is protected already, with all that is in it.
+func (g *guards) covered(path string) bool {
+	return slices.ContainsFunc(g.readOnly, func(r string) bool { return within(path, r) })
+}
+
 // strongEntry protects an entry and the way to it, whether it is there or not.
 func (g *guards) strongEntry(path string) {
 	root := g.reach(path)
@@ -197,6 +234,10 @@ func (g *guards) strongEntry(path string) {
 	if g.entry(path) == nil {
 		path = filepath.Dir(path)
 		if _, err := os.Lstat(path); err != nil {
+			g.loose = append(g.loose, g.missing[len(g.missing)-1])
+			return
+		}
+		if path == root {
 			return
 		}
 		g.pins = append(g.pins, path)
@@ -278,6 +319,21 @@ func (n *nested) guard(g *guards, root string, skip []string) {
 		case info.Mode().IsRegular():
 			g.readOnly = append(g.readOnly, git)
 			g.pins = append(g.pins, between(root, git)...)
+			g.elsewhere(git)
+		case info.Mode()&fs.ModeSymlink != 0:
+			text, err := os.Readlink(git)
+			real, err2 := filepath.EvalSymlinks(git)
+			if err != nil || err2 != nil {
+				continue
+			}
+			g.links[git] = text
+			g.pins = append(g.pins, between(root, git)...)
+			if info, err := os.Stat(real); err == nil && info.Mode().IsRegular() {
+				g.strong(real)
+				g.elsewhere(real)
+			} else if !g.covered(real) {
+				g.repository(real, 0)
+			}
 		}
 	}
 	g.watched = append(g.watched, root)

@@ -65,11 +65,11 @@ func (p Policy) guarded(real, root string) bool {
 			continue
 		}
 		parts := strings.Split(rel, string(filepath.Separator))
-		if slices.ContainsFunc(protectedNames, func(n string) bool { return sameName(parts[0], n) }) && by(filepath.Join(top, parts[0])) {
+		if slices.ContainsFunc(protectedNames, func(n string) bool { return passesFor(parts[0], n) }) && by(filepath.Join(top, parts[0])) {
 			return true
 		}
 		for i, part := range parts[:len(parts)-1] {
-			if !sameName(part, ".git") {
+			if !passesFor(part, ".git") {
 				continue
 			}
 			for _, name := range gitParts {
@@ -78,6 +78,34 @@ func (p Policy) guarded(real, root string) bool {
 					return true
 				}
 			}
+		}
+	}
+	return p.ofRepository(real, root, by)
+}
+
+// worktreeParts say where what a linked working tree runs is to be found.
+var worktreeParts = []string{"commondir", "gitdir", "config.worktree"}
+
+// ofRepository reports whether a real path is a .git file, or a part that runs of a folder with the shape of a
+// repository, whatever its name is: a module, one without a working tree, one that a .git file or link leads to.
+func (p Policy) ofRepository(real, root string, by func(string) bool) bool {
+	if info, err := os.Lstat(real); passesFor(filepath.Base(real), ".git") && by(real) && (err != nil || !info.IsDir()) {
+		return true
+	}
+	for dir := filepath.Dir(real); within(dir, root); dir = filepath.Dir(dir) {
+		parts := gitParts
+		if !isRepository(dir) {
+			if parts = worktreeParts; !exists(filepath.Join(dir, "HEAD")) || !exists(filepath.Join(dir, "commondir")) {
+				parts = nil
+			}
+		}
+		for _, name := range parts {
+			if guard := filepath.Join(dir, name); within(real, guard) && by(guard) {
+				return true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
 		}
 	}
 	return false
@@ -220,6 +248,19 @@ func between(outer, inner string) []string {
 }
 
 func same(a, b string) bool { return sameName(a, b) }
+
+// passesFor reports whether an entry has a protected name on some system that the folder may be taken to, not on this one
+// alone: where case does not count, where letters without width do not, or dots and blanks at the end.
+func passesFor(entry, name string) bool {
+	bare := strings.Map(func(r rune) rune {
+		if r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f || r == 0xfeff {
+			return -1
+		}
+		return r
+	}, entry)
+	bare = strings.TrimRight(bare, ". ")
+	return sameName(entry, name) || strings.EqualFold(bare, name) || name == ".git" && strings.EqualFold(bare, "git~1")
+}
 
 // sameName compares as the usual file system of the machine does.
 func sameName(a, b string) bool {

@@ -57,7 +57,7 @@ func launchOnce(ctx context.Context, prog program, plan helper.Plan, files []*os
 	for i := range extra {
 		plan.Extra = append(plan.Extra, first+i)
 	}
-	data, err := json.Marshal(plan)
+	data, err := json.Marshal(plan.Packed())
 	if err != nil {
 		return nil, fmt.Errorf("write the plan: %w", err)
 	}

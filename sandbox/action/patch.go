@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -356,7 +355,7 @@ func (a Patch) write(ctx context.Context, w *Workspace, f PatchedFile, undo *jou
 			return c, err
 		}
 		w.unchanged(c.Real) // the content is elsewhere already: Undo of the new path alone would lose it
-		if err = os.Chmod(c.Real, mode); err == nil {
+		if err = w.setMode(ctx, to, mode); err == nil {
 			err = w.removeFile(ctx, path, true)
 		}
 	default:

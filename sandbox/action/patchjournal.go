@@ -56,7 +56,7 @@ func (j journal) restore(ctx context.Context, w *Workspace) error {
 		real, err := w.put(ctx, f.path, f.data, false)
 		if err == nil {
 			w.unchanged(real)
-			err = os.Chmod(real, f.mode)
+			err = w.setMode(ctx, f.path, f.mode)
 		}
 		errs = append(errs, err)
 	}

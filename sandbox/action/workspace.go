@@ -165,6 +165,15 @@ func (w *Workspace) put(ctx context.Context, path string, data []byte, keep bool
 	return real, nil
 }
 
+// setMode gives a file that was written the permissions it had under another name or before.
+func (w *Workspace) setMode(ctx context.Context, path string, mode fs.FileMode) error {
+	p, err := w.policy(ctx)
+	if err != nil {
+		return err
+	}
+	return w.refusal(p.SetMode(w.Abs(path), mode), "write", path)
+}
+
 // changed keeps what a file was, for Undo.
 func (w *Workspace) changed(real string, before, after []byte) {
 	w.mu.Lock()

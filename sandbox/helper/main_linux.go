@@ -61,7 +61,7 @@ func readPlan() (Plan, error) {
 	if plan.Version != Version {
 		return plan, errors.New("the confining program and the agent are of different versions; build both with make build")
 	}
-	return plan, nil
+	return plan.unpacked(), nil
 }
 
 // runner starts the command and outlives it.

@@ -52,10 +52,17 @@ func furnish(plan *Plan) error {
 	pieces = append(pieces, layers...)
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID}
 	if plan.WholeDisk {
-		attr.Attr_set = unix.MOUNT_ATTR_NOSUID
+		attr.Attr_set = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	}
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &attr); err != nil {
 		return step("mount_setattr / read-only", err)
+	}
+	if plan.WholeDisk {
+		// What is there is the kernel's and on no disk. User id 0 could write it by its owner's rights alone.
+		attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
+		if err := unix.MountSetattr(unix.AT_FDCWD, "/sys", unix.AT_RECURSIVE, &attr); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
+			return step("mount_setattr /sys read-only", err)
+		}
 	}
 	if err := proc(plan); err != nil {
 		return err

@@ -7,7 +7,7 @@
 package helper
 
 // Version is raised whenever Plan changes its meaning, so that an old embedded program refuses a new plan.
-const Version = 3
+const Version = 4
 
 // Descriptors the program is started with, beside the standard three.
 const (
@@ -79,4 +79,67 @@ type Report struct {
 	PID    int    `json:",omitempty"` // of started: as the program sees it
 	Code   int    `json:",omitempty"` // of ended
 	Signal int    `json:",omitempty"` // of ended
+}
+
+// Packed is the plan with each byte of its names as a letter of its own: names are bytes, and JSON carries letters only.
+func (p Plan) Packed() Plan {
+	return p.each(func(s string) string {
+		if ascii(s) {
+			return s
+		}
+		letters := make([]rune, len(s))
+		for i := range len(s) {
+			letters[i] = rune(s[i])
+		}
+		return string(letters)
+	})
+}
+
+// unpacked is the plan that was Packed.
+func (p Plan) unpacked() Plan {
+	return p.each(func(s string) string {
+		if ascii(s) {
+			return s
+		}
+		data := make([]byte, 0, len(s))
+		for _, letter := range s {
+			data = append(data, byte(letter))
+		}
+		return string(data)
+	})
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// each is a copy of the plan with another text for every one that may not be plain letters.
+func (p Plan) each(f func(string) string) Plan {
+	all := func(list []string) []string {
+		if list == nil {
+			return nil
+		}
+		changed := make([]string, len(list))
+		for i, s := range list {
+			changed[i] = f(s)
+		}
+		return changed
+	}
+	p.Path, p.Dir = f(p.Path), f(p.Dir)
+	p.Argv, p.Env, p.ReadOnly, p.Shown, p.Hidden = all(p.Argv), all(p.Env), all(p.ReadOnly), all(p.Shown), all(p.Hidden)
+	p.Writable = append([]Place(nil), p.Writable...)
+	for i := range p.Writable {
+		p.Writable[i].Path = f(p.Writable[i].Path)
+	}
+	p.Layers = append([]Layer(nil), p.Layers...)
+	for i := range p.Layers {
+		l := &p.Layers[i]
+		l.Target, l.Below, l.Upper, l.Work, l.Entries = f(l.Target), f(l.Below), f(l.Upper), f(l.Work), all(l.Entries)
+	}
+	return p
 }
