@@ -102,7 +102,7 @@ prefix_rule(pattern=["rg"])
 prefix_rule(pattern=["/opt/rg"], decision="forbidden")
 host_executable(name="git", paths=["/usr/bin/git", "/usr/local/bin/git"])
 `
-	writable := func(path string) bool { return strings.HasPrefix(path, "/work/") }
+	writable := func(path string) bool { return strings.HasPrefix(path, "/repo/") }
 	for _, row := range []struct{ argv, decision, resolved string }{
 		{"/usr/bin/git status", "allow", "/usr/bin/git"},
 		{"/usr/local/bin/git status", "allow", "/usr/local/bin/git"},
@@ -110,8 +110,8 @@ host_executable(name="git", paths=["/usr/bin/git", "/usr/local/bin/git"])
 		{"/evil/git status", "", ""},
 		{"/usr/bin/git", "", ""},
 		{"/usr/bin/rg x", "allow", "/usr/bin/rg"},
-		{"/work/rg x", "", ""},
-		{"/usr/../work/rg x", "", ""},
+		{"/repo/rg x", "", ""},
+		{"/usr/../repo/rg x", "", ""},
 		{"./rg x", "", ""},
 		{"bin/rg x", "", ""},
 		{"/opt/rg x", "forbidden", ""}, // it matches as it is: no base name is looked at
