@@ -54,7 +54,7 @@ func TestTrim(t *testing.T) {
 	home := t.TempDir()
 	space := filepath.Join(home, cacheFolder, "w-1")
 	now := time.Now()
-	for i, name := range []string{"a/upper/old", "a/upper/new", "b/upper/older", "b/upper/newer", "c/upper/oldest", "a/work/x"} {
+	for i, name := range []string{"a/upper/old", "a/upper/new", "b/upper/older", "b/upper/newer", "c/upper/oldest", filepath.Join("a", "work", "x")} {
 		put(t, filepath.Join(space, name), strings.Repeat("x", 1000))
 		age := map[string]int{"older": 40, "old": 30, "newer": 20, "new": 10, "oldest": 50, "x": 99}[filepath.Base(name)]
 		if err := os.Chtimes(filepath.Join(space, name), now, now.Add(-time.Duration(age)*time.Hour)); err != nil {

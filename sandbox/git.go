@@ -107,9 +107,3 @@ func SafePath(path string, folders ...string) string {
 	}
 	return strings.Join(kept, string(filepath.ListSeparator))
 }
-
-// FindProgram finds a program of the person's for the agent itself, on a PATH made safe by SafePath. The error is
-// ErrNoProgram when there is none.
-func FindProgram(name, path string, folders ...string) (string, error) {
-	return lookPath(name, []string{"PATH=" + SafePath(path, folders...)}, "/")
-}

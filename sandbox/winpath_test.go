@@ -7,7 +7,7 @@ import (
 
 func TestWindowsPath(t *testing.T) {
 	good := []string{
-		`C:\work\a.go`, `c:/work/a.go`, `C:\`, `C:`, `work\a.go`, `..\a`, `.\.git\config`, `\\server\share\a`, `C:\console\company.txt`, `C:\a\com10`,
+		`C:\src\a.go`, `c:/src/a.go`, `C:\`, `C:`, `src\a.go`, `..\a`, `.\.git\config`, `\\server\share\a`, `C:\console\company.txt`, `C:\a\com10`,
 		`C:\a\nullable`, `C:\.hidden`, `C:\a\auxiliary.c`, `C:\a\PROGRA~1\b`, `C:\a\lpt`, `C:\a\ü ö.txt`, `a..b`, ``,
 	}
 	for _, path := range good {
